@@ -84,7 +84,15 @@ $(O)/obj/exe/%.o: %.c $(O)/.flags | $(O)/.has-$(BASICS)
 # where the viewer looks for the library when it isn't beside it
 $(O)/obj/exe/src/launch/library.o: private BASE += -DRTL_LIBRARY_FOLDER='"$(LIBDIR)"'
 TOP_LIBS = -lncursesw -ltinfo -ljson-c -lsqlite3 -lz -lmicrohttpd -lstdc++ -lm
-$(O)/rtl-top: $(call obj,exe,src/main.c $(VIEWER) $(RECORD) $(READER))
+# the page of `rtl-top html`: web/ as a C array
+$(O)/web/page.c: tools/web-page $(wildcard web/page.*)
+	@mkdir -p $(@D)
+	tools/web-page web >$@
+WEB_PAGE := $(O)/obj/exe/web/page.o
+$(WEB_PAGE): $(O)/web/page.c $(O)/.flags | $(O)/.has-$(BASICS)
+	@mkdir -p $(@D)
+	$(CC) $(BASE) -c -o $@ $<
+$(O)/rtl-top: $(call obj,exe,src/main.c $(VIEWER) $(RECORD) $(READER)) $(WEB_PAGE)
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
 $(O)/.gfx: FORCE
@@ -104,7 +112,7 @@ units: $(call bin,$(UNIT)) ## build the unit tests
 $(call obj,exe,$(UNIT)): | $(O)/.has-unit
 # An archive, from which each unit test links what it needs: linking everything into more than a hundred tests would take
 # minutes. Objects of the library are compiled once, for both.
-$(O)/obj/exe/all.a: $(call obj,pic,$(INTERCEPT) $(WRITER)) $(call obj,exe,$(READER) $(RECORD) $(VIEWER))
+$(O)/obj/exe/all.a: $(call obj,pic,$(INTERCEPT) $(WRITER)) $(call obj,exe,$(READER) $(RECORD) $(VIEWER)) $(WEB_PAGE)
 	@rm -f $@
 	ar rcs $@ $^
 $(O)/tests/unit/%: $(O)/obj/exe/tests/unit/%.o $(O)/obj/exe/all.a
@@ -164,7 +172,7 @@ $(eval $(call code_object,kernels))
 $(eval $(call code_object,spin))
 $(eval $(call c_program,bench))
 # this one measures the viewer
-$(O)/tests/bench/scale: $(O)/obj/exe/tests/bench/scale.o $(call obj,exe,$(WRITER) $(READER) $(RECORD) $(VIEWER))
+$(O)/tests/bench/scale: $(O)/obj/exe/tests/bench/scale.o $(call obj,exe,$(WRITER) $(READER) $(RECORD) $(VIEWER)) $(WEB_PAGE)
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 # for the runtime releases that know gfx942, unlike this hipcc
@@ -195,11 +203,11 @@ $(O)/tests/fuzz/%: $(O)/obj/exe/tests/fuzz/%.o $(O)/obj/exe/all.a
 	$(CC) $(SAN) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(TOP_LIBS) -pthread
 
 # --- targets for people ---
-demo: ## watch a serving-like HIP program on the software GPU (installs missing packages); SERVER=llama: llama.cpp's server, EXECUTE=1: its kernels compute; RELEASE=experimental: on ROCm 7.2.4
+demo: ## watch four ranks of a serving-like HIP program on software GPUs (installs missing packages); GPUS=8: more ranks; SERVER=llama: llama.cpp's server, EXECUTE=1: its kernels compute; RELEASE=experimental: on ROCm 7.2.4
 	@tools/deps build gpu
 	@tools/demo
 
-pictures: ## make doc/screen.svg again, the picture in README: rtl-top's real screen on the software GPU
+pictures: ## make doc/screen.svg and doc/pictures again: rtl-top's real screens on the software GPU; THEMES=all: also light, mono and 16 colours
 	@tools/deps build gpu test
 	@$(MAKE) --no-print-directory all vgpu $(O)/tests/programs/serve
 	@O='$(O)' tools/pictures

@@ -4,10 +4,9 @@
 #include "options/commands.h"
 #include "options/complain.h"
 #include "options/config.h"
-#include "options/progress.h"
 #include "tui/screen.h"
 #include "text/text.h"
-#include "tui/screens.h"
+#include "tui/loop_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,10 +65,8 @@ static int run_replay(const struct rtl_options *options, bool terminal)
     rtl_db_stop_when(rtl_progress_tick);
     int status = (int)rtl_player_open(&player, options->replay, options->pid, options->recording, why, sizeof why);
     rtl_progress_end();
-    if (status) {
-        rtl_complain("%s", why);
-        return status;
-    }
+    if (status)
+        return rtl_refuse(status, "%s", why);
     if (options->output != RTL_OUTPUT_SCREEN) {
         status = rtl_batch_replay(options, &player);
     } else if (!terminal) {
@@ -82,24 +79,15 @@ static int run_replay(const struct rtl_options *options, bool terminal)
     return status;
 }
 
-/* Selects the process without -p: the only traced process, or the list if there are several. Returns -1 to continue, or
- * the exit status. */
-static int choose_process(struct rtl_options *options)
+/* Selects the process without -p: the only traced process, or all of them, with their list first. */
+static void choose_process(struct rtl_options *options)
 {
     pid_t *pids = NULL;
-    int count = rtl_discover(&pids);
-    options->pid = count == 1 ? pids[0] : 0;
-    free(pids);
-    if (count > 1) {
+    if (rtl_discover(&pids) == 1)
+        options->pid = options->pids[options->pid_count++] = pids[0];
+    else
         options->all = options->apart = options->list_first = true;
-        return -1;
-    }
-    if (!options->pid)
-        options->pid = rtl_pick(options);
-    if (options->pid <= 0)
-        return options->pid < 0 ? RTL_READER_USAGE : 0;
-    options->pids[options->pid_count++] = options->pid;
-    return -1;
+    free(pids);
 }
 
 /*
@@ -151,17 +139,13 @@ int main(int argc, char **argv)
     if (!rtl_options_name_process(&options) && (!screen || terminal || alone)) {
         if (!screen || alone)
             return list_traced();
-        int status = choose_process(&options);
-        if (status >= 0)
-            return status;
+        choose_process(&options);
     }
     /* Attaches before checking the terminal: a script gets the exit status of an unusable process first. */
     enum rtl_reader_status status =
         rtl_options_name_process(&options) ? rtl_process_set_open(&options, &set, why, sizeof why) : RTL_READER_OK;
-    if (status != RTL_READER_OK) {
-        rtl_complain("%s", why);
-        return (int)status;
-    }
+    if (status != RTL_READER_OK)
+        return rtl_refuse((int)status, "%s", why);
     if (screen && !terminal && !options.snapshot && !alone && options.mode < 0) {
         rtl_complain("standard output is not a terminal: use -b, --csv or --json");
         rtl_process_set_close(set);

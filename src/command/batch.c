@@ -6,9 +6,9 @@
 #include "record/outfile.h"
 #include "options/complain.h"
 #include "watch/player.h"
-#include "options/progress.h"
 #include "watch/frame_recorder.h"
 #include "watch/process_set.h"
+#include "watch/restart.h"
 #include "text/text.h"
 
 #include <errno.h>
@@ -22,11 +22,12 @@
 enum { POLL_NS = 200 * 1000000 }; /* longest time until a process's end is noticed */
 
 /* Waits for the deadline; false once all processes have ended. */
-static bool wait_until(struct rtl_process_set *set, struct rtl_model *model, uint64_t deadline)
+static bool wait_until(struct rtl_process_set *set, struct rtl_model *model, uint64_t deadline, bool watched)
 {
     for (;;) {
         uint64_t now = rtl_mono_ns();
-        rtl_process_set_send_heartbeat(set, model);
+        if (watched)
+            rtl_process_set_send_heartbeat(set, model);
         if (!rtl_process_set_alive(set))
             return false;
         if (now >= deadline)
@@ -70,10 +71,8 @@ static int put_frame(const struct rtl_output_frame *frame, struct frame_stream *
     bool written = made && rtl_write_all(s->fd, bytes, size);
     int error = errno;
     free(bytes);
-    if (!made) {
-        rtl_complain("out of memory");
-        return RTL_READER_USAGE;
-    }
+    if (!made)
+        return RTL_WRONG("out of memory");
     if (!written && error == EPIPE)
         return -1;
     if (!written) {
@@ -83,10 +82,8 @@ static int put_frame(const struct rtl_output_frame *frame, struct frame_stream *
         return RTL_DB_FULL;
     }
     s->good += (off_t)size;
-    if (s->file && !rtl_outfile_place(s->file, why, sizeof why)) {
-        rtl_complain("%s", why);
-        return RTL_DB_PATH;
-    }
+    if (s->file && !rtl_outfile_place(s->file, why, sizeof why))
+        return rtl_refuse(RTL_DB_PATH, "%s", why);
     return 0;
 }
 
@@ -101,8 +98,7 @@ static void report_left_out(const struct rtl_process_set *set, bool *reported)
     rtl_complain("%s", text);
 }
 
-/* Adds a frame to the recording, if any. Reports only the first of successive failures; frames and recording continue.
- */
+/* Adds a frame to the recording, if any. Reports the first of successive failures; frames and recording continue. */
 static void record_frame(struct rtl_frame_recorder *recorder, const struct rtl_sample *sample, bool exited)
 {
     enum rtl_db_status before = recorder->last;
@@ -115,7 +111,9 @@ static int write_frames(struct rtl_output_frame *frame, struct rtl_process_set *
 {
     const struct rtl_options *o = frame->options;
     uint64_t next = rtl_mono_ns();
-    if (o->frames == 1) /* a single frame shows existing numbers; timing from now on would not be in it */
+    /* A single frame shows the interval that begins now. A recorded one has no window, like its replay. */
+    bool wait = o->frames == 1 && o->window_ns != RTL_WINDOW_ALL && !o->write;
+    if (o->frames == 1) /* a script that reads one frame must not switch mode auto to timing */
         rtl_process_set_read_heartbeat(set, frame->model);
     else
         rtl_process_set_send_heartbeat(set, frame->model);
@@ -124,13 +122,16 @@ static int write_frames(struct rtl_output_frame *frame, struct rtl_process_set *
         struct rtl_snapshot snapshot = {0};
         alive = alive && rtl_process_set_alive(set);
         enum rtl_reader_status status = rtl_process_set_snapshot(set, &snapshot);
-        if (status == RTL_READER_VERSION) {
-            rtl_complain("the segment of process %d is damaged: nothing more can be shown", (int)frame->pid);
-            return RTL_READER_VERSION;
-        }
-        if (status != RTL_READER_OK || !rtl_model_add(frame->model, &snapshot, rtl_process_set_real_ns(set))) {
-            rtl_complain("out of memory");
-            return RTL_READER_USAGE;
+        if (status == RTL_READER_VERSION)
+            return rtl_refuse(RTL_READER_VERSION, "the segment of process %d is damaged: nothing more can be shown",
+                              (int)frame->pid);
+        if (status != RTL_READER_OK || !rtl_model_add(frame->model, &snapshot, rtl_process_set_real_ns(set)))
+            return RTL_WRONG("out of memory");
+        if (wait && alive) {
+            wait = false;
+            next += o->delay_ns;
+            alive = wait_until(set, frame->model, next, false);
+            continue;
         }
         if (!alive)
             rtl_model_exited(frame->model);
@@ -141,6 +142,8 @@ static int write_frames(struct rtl_output_frame *frame, struct rtl_process_set *
             rtl_complain("mode auto counts without timing: %s", frame->model->no_heartbeat);
         if (frame->model->latest->snapshot.parts)
             rtl_process_set_title(set, title, title_bytes);
+        const struct rtl_restart *restart = rtl_process_set_restart(set);
+        frame->restart = restart ? restart->whole : frame->restart;
         int wrong = put_frame(frame, out);
         if (wrong)
             return wrong < 0 ? 0 : wrong;
@@ -152,15 +155,16 @@ static int write_frames(struct rtl_output_frame *frame, struct rtl_process_set *
         uint64_t now = rtl_mono_ns();
         if (next < now)
             next = now;
-        alive = wait_until(set, frame->model, next);
+        alive = wait_until(set, frame->model, next, true);
     }
 }
 
 static struct rtl_model *make_model(const struct rtl_options *options)
 {
     struct rtl_model *model = rtl_model_create();
-    if (!model) {
+    if (!model || (options->step && !rtl_model_mark_step(model, options->step))) {
         rtl_complain("out of memory");
+        rtl_model_free(model);
         return NULL;
     }
     model->window_ns = options->window_ns;
@@ -202,8 +206,7 @@ int rtl_batch(const struct rtl_options *options, struct rtl_process_set *set)
         rtl_frame_recorder_init(&recorder, frame.model, options, pid, title);
         recorder.set = set;
         if (options->write && rtl_frame_recorder_start(&recorder, 0)) {
-            rtl_complain("%s", recorder.why);
-            status = (int)recorder.last;
+            status = rtl_refuse((int)recorder.last, "%s", recorder.why);
         } else {
             status = write_frames(&frame, set, &recorder, &out, title, sizeof title);
             if (recorder.last && (!status || status == RTL_READER_EXITED))
@@ -229,8 +232,10 @@ int rtl_batch_replay(const struct rtl_options *options, struct rtl_player *playe
                                      .probe = &player->probe};
     int status = frame.model ? 0 : RTL_READER_USAGE;
     player->model = frame.model;
-    if (!status)
+    if (!status) {
         rtl_player_names(player, options->ascii);
+        rtl_player_mark_step(player, options);
+    }
     bool beside = options->file || !isatty(STDOUT_FILENO); /* on the terminal, frames show the progress */
     if (beside)
         rtl_progress_begin("writing the frames of", options->replay);

@@ -6,23 +6,21 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "shm/elf_file.h"
 #include "shm/profiler.h"
 
-/* X(symbol, word that the line begins with) */
-#define RTL_FINDINGS(X)                                     \
-    X(OK, "ok")                                             \
-    X(OPEN, "open") /* not known before the program runs */ \
-    X(WRONG, "wrong")
-
-#define RTL_ENUM_FINDING(sym, word) RTL_FINDING_##sym,
-enum rtl_finding { RTL_FINDINGS(RTL_ENUM_FINDING) };
-#undef RTL_ENUM_FINDING
+enum rtl_finding {
+    RTL_FINDING_OK,
+    RTL_FINDING_OPEN, /* not known before the program runs */
+    RTL_FINDING_WRONG
+};
 
 struct rtl_check {
     bool wrong;                   /* a line with RTL_FINDING_WRONG was printed */
     struct rtl_profiler profiler; /* why rocprofiler-sdk is active, according to the checks so far */
     char runtime[PATH_MAX];       /* file of the program's HSA runtime; "" = unknown */
+    char program[PATH_MAX];       /* file of the command; "" = there is none */
+    bool gains_rights;            /* the program runs with rights of another user */
+    struct rtl_elf_file *elf;     /* of the program; NULL = it can't be read. The caller frees it */
     bool other_loader;            /* the program needs a dynamic loader other than this system's */
 };
 
@@ -42,16 +40,14 @@ void rtl_check_system(struct rtl_check *check);
 /* Checks what environment variables tell the library and the runtime: modes, queues, tools. */
 void rtl_check_environment(struct rtl_check *check, const char *library, bool preload);
 /* Reports rocprofiler-sdk. `listed`: HSA_TOOLS_LIB already contains the library. The files searched are the program
- * and the libraries in its loader's list (loader_list.h). */
+ * and the libraries in its loader's list (library.h). */
 void rtl_check_profiler(struct rtl_check *check, bool listed, bool preload);
 void rtl_check_profiler_files(struct rtl_check *check, const char *path, const char *list);
 void rtl_check_profiler_process(struct rtl_check *check, pid_t pid, bool traced);
-/* Checks a program's file. Returns 0, or 126 or 127 if it can't be executed. */
+/* Checks a program's file and keeps what it is. Returns 0, or 126 or 127 if it can't be executed. */
 int rtl_check_program(struct rtl_check *check, const char *name);
 /* Checks whether librtl-hip.so beside the library would record the program's HIP calls. */
-void rtl_check_hip(struct rtl_check *check, const char *name, const char *library);
-/* Checks whether the HIP calls of a process are recorded. */
-void rtl_check_calls(struct rtl_check *check, pid_t pid);
+void rtl_check_hip(struct rtl_check *check, const char *library);
 /* Checks a process. Returns the exit status that -p would have. */
 int rtl_check_process(struct rtl_check *check, pid_t pid);
 

@@ -1,12 +1,12 @@
 /* rtl-top check: reports whether a command would be traced, without starting it, or whether a process is traced; and
  * what to do if not. check_system.c, check_program.c and check_profiler.c have the checks. */
 #include "command/check.h"
-#include "record/db.h"
 #include "options/arguments.h"
 #include "options/complain.h"
 #include "launch/library.h"
-#include "launch/traced_env.h"
 #include "shm/segment_reader.h"
+
+#include <stdlib.h>
 
 struct check_request {
     const char *library;
@@ -18,32 +18,27 @@ struct check_request {
 
 static int parse_check(struct check_request *r, int argc, char **argv)
 {
-    int status;
+    const char *mode = NULL;
+    const struct rtl_own_value own[RTL_CHECK_OWN_COUNT] = {
+        [RTL_CHECK_PID] = {.pid = &r->pid},
+        [RTL_CHECK_MODE] = {.text = &mode},
+        [RTL_CHECK_PRELOAD] = {.flag = &r->preload},
+        [RTL_CHECK_LIBRARY] = {.text = &r->library},
+    };
     struct rtl_arguments a;
     *r = (struct check_request){.mode = RTL_START_FROM_ENV};
-    rtl_arguments_begin(&a, RTL_COMMAND_CHECK, true, argc, argv);
-    for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
-        if (o == RTL_CHECK_LIBRARY)
-            r->library = a.value;
-        r->preload |= o == RTL_CHECK_PRELOAD;
-        if (o == RTL_CHECK_MODE && !rtl_start_mode_parse(a.value, &r->mode)) {
-            rtl_complain(RTL_START_MODE_UNKNOWN, a.value);
-            return RTL_READER_USAGE;
-        }
-        if (o == RTL_CHECK_PID && !rtl_arguments_pid(&a, &r->pid))
-            return RTL_READER_USAGE;
-    }
-    if (rtl_arguments_done(&a, &status))
+    int status = rtl_arguments_read(&a, RTL_COMMAND_CHECK, true, own, NULL, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
+    if (mode && !rtl_start_mode_parse(mode, &r->mode))
+        return RTL_WRONG(RTL_START_MODE_UNKNOWN, mode);
     r->command = argv + a.first;
-    if (!r->pid == !r->command[0]) {
-        rtl_complain("rtl-top check takes a command or a process: rtl-top check -- COMMAND, or rtl-top check -p PID");
-        return RTL_READER_USAGE;
-    }
-    if (r->pid && (r->library || r->preload || r->mode != RTL_START_FROM_ENV)) {
-        rtl_complain("-p can't be combined with --mode, --preload or --library: they describe the start of a command");
-        return RTL_READER_USAGE;
-    }
+    if (!r->pid == !r->command[0])
+        return RTL_WRONG(
+            "rtl-top check takes a command or a process: rtl-top check -- COMMAND, or rtl-top check -p PID");
+    if (r->pid && (r->library || r->preload || r->mode != RTL_START_FROM_ENV))
+        return RTL_WRONG(
+            "-p can't be combined with --mode, --preload or --library: they describe the start of a command");
     return RTL_GO_ON;
 }
 
@@ -62,7 +57,7 @@ static int check_command(struct rtl_check *check, const struct check_request *r)
             rtl_check_say(check, RTL_FINDING_OPEN, "preload",
                           "a loader of another libc (musl) can't load librtl.so: it ends every program with --preload");
         if (rtl_start_mode_is_hip(r->mode))
-            rtl_check_hip(check, r->command[0], library);
+            rtl_check_hip(check, library);
     }
     rtl_check_system(check);
     return status ? status : check->wrong ? RTL_READER_NOT_TRACED : 0;
@@ -76,5 +71,6 @@ int rtl_check_command(int argc, char **argv)
     if (status != RTL_GO_ON)
         return status;
     status = r.pid ? rtl_check_process(&check, r.pid) : check_command(&check, &r);
-    return rtl_stdout_written() ? status : RTL_DB_FULL;
+    free(check.elf);
+    return rtl_exit_status(status);
 }

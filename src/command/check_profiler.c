@@ -2,8 +2,7 @@
 #include "base/plain_file.h"
 #include "command/check.h"
 #include "observe/elf_symbols.h"
-#include "launch/loader_list.h"
-#include "launch/library_list.h"
+#include "launch/library.h"
 #include "shm/gpu_use.h"
 #include "shm/process.h"
 

@@ -1,18 +1,22 @@
 /* rtl-top check: checks a program's file, and a process. */
+#include "base/plain_file.h"
 #include "command/check.h"
 #include "model/labels.h"
 #include "launch/launch.h"
 #include "launch/library.h"
-#include "launch/loader_list.h"
-#include "launch/library_list.h"
 #include "launch/runtime_release.h"
+#include "shm/hip_api_reader.h"
 #include "shm/proc_file.h"
-#include "watch/proc_title.h"
+#include "shm/process.h"
+#include "text/text.h"
+#include "watch/proc_scan.h"
+#include "watch/restart.h"
 #include "shm/control_client.h"
 #include "shm/probe_client.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +25,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-enum { RUNTIMES_SAID = 8 };
+/* Bounds on a hostile process: files that are searched, files that are reported. */
+enum { FILES_MAX = 1024, HIPS_SAID = 8, RUNTIMES_SAID = 8 };
+static const int64_t SEARCHED_MAX = 8ll << 30;
 
 /* --- a program --- */
 
@@ -62,16 +68,6 @@ static bool gains_rights(const char *path)
 
 static void check_runtime(struct rtl_check *check, const char *where)
 {
-    static const char *const keys[] = {
-#define KEY(sym, num, key, text) [num] = key,
-        RTL_QUEUE_PATHS(KEY)
-#undef KEY
-    };
-    static const char *const reasons[] = {
-#define TEXT(sym, num, key, text) [num] = text,
-        RTL_PATH_REASONS(TEXT)
-#undef TEXT
-    };
     struct rtl_runtime_release release;
     rtl_runtime_release_read(0, where, &release);
     rtl_check_say(check, RTL_FINDING_OK, "runtime", "%s, %s", release.name, where);
@@ -82,8 +78,9 @@ static void check_runtime(struct rtl_check *check, const char *where)
                       "this runtime's intercept queues overwrite memory, so the library makes none: "
                       "unset RTL_QUEUES, or no kernel is counted");
     else
-        rtl_check_say(check, RTL_FINDING_OK, "queues", "%s: %s", keys[intercept ? RTL_PATH_INTERCEPT : RTL_PATH_NATIVE],
-                      reasons[asked ? RTL_REASON_ASKED_FOR : RTL_REASON_DEFAULT]);
+        rtl_check_say(check, RTL_FINDING_OK, "queues", "%s: %s",
+                      rtl_queue_path_key(intercept ? RTL_PATH_INTERCEPT : RTL_PATH_NATIVE),
+                      rtl_path_reason_text(asked ? RTL_REASON_ASKED_FOR : RTL_REASON_DEFAULT));
 }
 
 static bool may_be_listed(const char *path, const struct rtl_elf_file *elf)
@@ -93,24 +90,19 @@ static bool may_be_listed(const char *path, const struct rtl_elf_file *elf)
     return known && (is.st_uid == geteuid() || is.st_uid == 0) && !(is.st_mode & S_IWOTH) && !elf->audits;
 }
 
-static bool check_may_be_listed(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
-{
-    if (may_be_listed(path, elf))
-        return true;
-    rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
-                  elf->audits ? "%s names an auditing library, which the loader would run: its libraries are not listed"
-                              : "another user can change %s: its libraries are not listed; "
-                                "its owner may run rtl-top check",
-                  path);
-    return false;
-}
-
 /* Lists what it would load: the HSA runtime, or HIP, which loads the runtime. */
 static void check_libraries(struct rtl_check *check, const char *path, const struct rtl_elf_file *elf)
 {
     char where[PATH_MAX], complaint[PATH_MAX + 100];
-    if (!check_may_be_listed(check, path, elf))
+    if (!may_be_listed(path, elf)) {
+        rtl_check_say(check, RTL_FINDING_OPEN, "runtime",
+                      elf->audits
+                          ? "%s names an auditing library, which the loader would run: its libraries are not listed"
+                          : "another user can change %s: its libraries are not listed; "
+                            "its owner may run rtl-top check",
+                      path);
         return;
+    }
     check->other_loader = !rtl_loader_is_ours(elf);
     char *list = check->other_loader ? NULL : rtl_loader_list(path);
     const char *at = list;
@@ -173,16 +165,18 @@ static void check_script(struct rtl_check *check, const char *path)
 
 int rtl_check_program(struct rtl_check *check, const char *name)
 {
-    char path[PATH_MAX], why[200];
+    char *path = check->program, why[200];
     int status = find_program(name, path);
     if (status) {
+        *path = '\0';
         rtl_check_say(check, RTL_FINDING_WRONG, "program", "%s: %s", name,
                       status == RTL_LAUNCH_NOT_EXECUTABLE ? "can't be executed (chmod +x?)"
                       : strchr(name, '/')                 ? "there is no such file"
                                                           : "not found in PATH");
         return status;
     }
-    if (gains_rights(path)) {
+    check->gains_rights = gains_rights(path);
+    if (check->gains_rights) {
         rtl_check_say(
             check, RTL_FINDING_WRONG, "program",
             "%s gets rights of another user or capabilities (set-user-ID): only root can watch it, and it may "
@@ -190,14 +184,17 @@ int rtl_check_program(struct rtl_check *check, const char *name)
             path);
         return 0;
     }
-    struct rtl_elf_file *elf = malloc(sizeof *elf);
-    if (!elf || !rtl_elf_read(path, elf, why, sizeof why))
-        rtl_check_say(check, RTL_FINDING_OPEN, "program", "%s: %s", path, elf ? why : "out of memory");
-    else if (elf->elf)
-        check_elf(check, path, elf);
-    else
-        check_script(check, path);
+    struct rtl_elf_file *elf = check->elf = malloc(sizeof *elf);
+    if (elf && rtl_elf_read(path, elf, why, sizeof why)) {
+        if (elf->elf)
+            check_elf(check, path, elf);
+        else
+            check_script(check, path);
+        return 0;
+    }
+    rtl_check_say(check, RTL_FINDING_OPEN, "program", "%s: %s", path, elf ? why : "out of memory");
     free(elf);
+    check->elf = NULL;
     return 0;
 }
 
@@ -232,36 +229,131 @@ static void check_calls(struct rtl_check *check, const char *path, const struct 
     free(list);
 }
 
-static void check_hip_program(struct rtl_check *check, const char *name)
-{
-    char path[PATH_MAX], why[200];
-    struct rtl_elf_file *elf = malloc(sizeof *elf);
-    if (elf && find_program(name, path) == 0) {
-        bool read = rtl_elf_read(path, elf, why, sizeof why);
-        if (gains_rights(path))
-            rtl_check_say(check, RTL_FINDING_WRONG, "calls",
-                          "the loader preloads no library from a folder of yours into a program that gets rights of "
-                          "others: no call of %s is recorded",
-                          path);
-        else if (read && !elf->elf)
-            rtl_check_say(check, RTL_FINDING_OPEN, "calls",
-                          "all that the script starts has librtl-hip.so preloaded, unless it changes LD_PRELOAD");
-        else if (read && elf->native && !elf->bits32 && elf->interpreter[0])
-            check_calls(check, path, elf);
-    }
-    free(elf);
-}
-
-void rtl_check_hip(struct rtl_check *check, const char *name, const char *library)
+void rtl_check_hip(struct rtl_check *check, const char *library)
 {
     char hip[PATH_MAX], why[2 * PATH_MAX];
+    const struct rtl_elf_file *elf = check->elf;
     if (!rtl_library_find_hip(library, hip, why, sizeof why)) {
         rtl_check_say(check, RTL_FINDING_WRONG, "calls", "%s", why);
         return;
     }
     rtl_check_loads(check, "calls", hip);
     rtl_check_preloads(check, hip);
-    check_hip_program(check, name);
+    if (check->gains_rights)
+        rtl_check_say(check, RTL_FINDING_WRONG, "calls",
+                      "the loader preloads no library from a folder of yours into a program that gets rights of "
+                      "others: no call of %s is recorded",
+                      check->program);
+    else if (elf && !elf->elf)
+        rtl_check_say(check, RTL_FINDING_OPEN, "calls",
+                      "all that the script starts has librtl-hip.so preloaded, unless it changes LD_PRELOAD");
+    else if (elf && elf->native && !elf->bits32 && elf->interpreter[0])
+        check_calls(check, check->program, elf);
+}
+
+/* --- HIP calls of a process: a dispatch that no recorded call submitted shows that calls are missing --- */
+
+/* A variable that only HIP reads shows that HIP is linked into a file. */
+static bool has_hip_inside(pid_t pid, const char *file, int64_t *searched)
+{
+    struct stat st;
+    char path[40];
+    int fd = rtl_plain_file_open(rtl_process_open(pid, file, O_PATH), &st);
+    if (fd < 0)
+        return false;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    bool found = *searched < SEARCHED_MAX && rtl_elf_has(path, "AMD_DIRECT_DISPATCH");
+    *searched += st.st_size;
+    close(fd);
+    return found;
+}
+
+/* Prints the files that contain HIP, if they explain missing calls. Each executable mapping is a loaded copy. */
+static void say_hips(struct rtl_check *check, pid_t pid)
+{
+    char *line = NULL, *shared[HIPS_SAID];
+    size_t room = 0;
+    unsigned files = 0, count = 0, inside = 0;
+    int64_t searched = 0;
+    FILE *maps = rtl_proc_fopen(pid, "maps");
+    while (maps && files < FILES_MAX && count + inside < HIPS_SAID && getline(&line, &room, maps) > 0) {
+        const char *file = strchr(line, '/');
+        line[strcspn(line, "\n")] = '\0';
+        if (!file || !strstr(line, "-xp ") || strstr(file, "/librtl-hip"))
+            continue;
+        files++;
+        if (strstr(file, "/libamdhip64") && (shared[count] = strdup(file)))
+            count++;
+        else if (has_hip_inside(pid, file, &searched) && ++inside)
+            rtl_check_say(check, RTL_FINDING_WRONG, "calls",
+                          "%s has HIP linked into it: its calls go there directly, and none is recorded. Link it with "
+                          "libamdhip64.so",
+                          file);
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (count + inside > 1)
+            rtl_check_say(check, RTL_FINDING_OPEN, "calls", "one of several HIPs: %s", shared[i]);
+        free(shared[i]);
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+}
+
+/* Prints the most frequent reason why dispatches have no recorded call. */
+static void say_unlinked(struct rtl_check *check, const struct rtl_hip_api_snapshot *api, uint64_t unlinked)
+{
+    static const char *const reasons[RTL_HIP_API_UNLINKED_LIMIT] = {
+#define TEXT(sym, num, key, text) [num] = text,
+        RTL_HIP_API_UNLINKED(TEXT)
+#undef TEXT
+    };
+    int most = 0;
+    for (int i = 1; i < RTL_HIP_API_UNLINKED_LIMIT; i++)
+        most = api->unlinked[i] > api->unlinked[most] ? i : most;
+    rtl_check_say(check, api->linked ? RTL_FINDING_OPEN : RTL_FINDING_WRONG, "calls",
+                  "%" PRIu64 " of %" PRIu64 " dispatches have no recorded call (%s)", unlinked, api->linked + unlinked,
+                  reasons[most] ? reasons[most] : "a reason of a newer library");
+}
+
+static void check_recorded_calls(struct rtl_check *check, pid_t pid, const struct rtl_hip_api_snapshot *api)
+{
+    static const char *const how[RTL_HIP_API_UNRECORDED_END] = {
+#define TEXT(sym, num, text) [num] = text,
+        RTL_HIP_API_UNRECORDED(TEXT)
+#undef TEXT
+    };
+    uint64_t unlinked = rtl_hip_api_unlinked_sum(api);
+    uint32_t why = api->unrecorded_why;
+    if (unlinked)
+        say_unlinked(check, api, unlinked);
+    if (why)
+        rtl_check_say(check, RTL_FINDING_WRONG, "calls", "%s was %s", api->unrecorded_file,
+                      why < RTL_HIP_API_UNRECORDED_END && how[why] ? how[why] : "opened in a way that hides its calls");
+    if (unlinked)
+        say_hips(check, pid);
+    if (!unlinked && !why)
+        rtl_check_say(check, RTL_FINDING_OK, "calls", "those of HIP are recorded, by librtl-hip.so %s",
+                      api->library_version);
+}
+
+static void check_process_calls(struct rtl_check *check, pid_t pid)
+{
+    const struct rtl_hip_api_request request = {.pid = pid};
+    struct rtl_snapshot snapshot = {0};
+    char why[1000];
+    int fd;
+    enum rtl_reader_status status = rtl_hip_api_open(pid, &fd, why, sizeof why);
+    if (status == RTL_READER_OK) {
+        status = rtl_hip_api_read(fd, &request, &snapshot, why, sizeof why);
+        close(fd);
+    }
+    if (status == RTL_READER_OK)
+        check_recorded_calls(check, pid, snapshot.hip_api);
+    else
+        rtl_check_say(check, status == RTL_READER_NOT_TRACED ? RTL_FINDING_OPEN : RTL_FINDING_WRONG, "calls", "%s",
+                      why);
+    rtl_snapshot_free(&snapshot);
 }
 
 /* --- a process --- */
@@ -276,11 +368,9 @@ static void check_queues(struct rtl_check *check, const struct rtl_snapshot *s)
         live++;
         ways[s->queues[i].path < 8 ? s->queues[i].path : 0]++;
     }
-#define WAY(sym, num, key, meaning) \
-    if (ways[num])                  \
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%u %s", *text ? ", " : "", ways[num], key);
-    RTL_QUEUE_PATHS(WAY)
-#undef WAY
+    for (uint32_t way = 0; way < 8; way++)
+        if (ways[way] && rtl_queue_path_key(way))
+            rtl_text_append(text, sizeof text, "%s%u %s", *text ? ", " : "", ways[way], rtl_queue_path_key(way));
     if (live)
         rtl_check_say(check, RTL_FINDING_OK, "queues", "%u live: %s", live, *text ? text : "paths unknown");
     else
@@ -356,7 +446,7 @@ static int check_segment(struct rtl_check *check, struct rtl_reader *reader, pid
     check_notes(check, &s);
     if (s.notes & RTL_NOTE_ANOTHER_RUNTIME)
         check_runtimes(check, pid);
-    rtl_check_calls(check, pid);
+    check_process_calls(check, pid);
     rtl_snapshot_free(&s);
     return 0;
 }
@@ -368,6 +458,10 @@ int rtl_check_process(struct rtl_check *check, pid_t pid)
     enum rtl_reader_status status = rtl_reader_open(pid, &reader, why, sizeof why);
     if (status != RTL_READER_OK) {
         rtl_check_say(check, RTL_FINDING_WRONG, "process", "%s", why);
+        struct rtl_restart restart;
+        rtl_restart_read(pid, &restart);
+        if (strstr(why, "rtl-top run")) /* a restart helps */
+            rtl_check_say(check, RTL_FINDING_OPEN, "restart", "%s", restart.whole);
         rtl_check_profiler_process(check, pid, false);
         return (int)status;
     }

@@ -1,7 +1,6 @@
 /* Prints findings, and checks libraries and lists of libraries. See check.h. */
 #include "command/check.h"
-#include "launch/library_list.h"
-#include "launch/loader_list.h"
+#include "launch/library.h"
 #include "text/text.h"
 
 #include <errno.h>
@@ -13,11 +12,7 @@
 
 void rtl_check_say(struct rtl_check *check, enum rtl_finding finding, const char *what, const char *format, ...)
 {
-    static const char *const words[] = {
-#define WORD(sym, word) word,
-        RTL_FINDINGS(WORD)
-#undef WORD
-    };
+    static const char *const words[] = {"ok", "open", "wrong"};
     char text[3 * PATH_MAX], line[4 * sizeof text + 1]; /* file names may have any bytes */
     va_list args;
     va_start(args, format);
@@ -64,7 +59,13 @@ static bool check_list(struct rtl_check *check, const char *what, const char *va
 
 bool rtl_check_tools(struct rtl_check *check, const char *library)
 {
-    return check_list(check, "tools", "HSA_TOOLS_LIB", library, RTL_FINDING_WRONG, rtl_tools_next, rtl_tools_displaces);
+    const char *list = getenv("HSA_TOOLS_LIB");
+    if (!list || rtl_tools_sane(list))
+        return check_list(check, "tools", "HSA_TOOLS_LIB", library, RTL_FINDING_WRONG, rtl_tools_next,
+                          rtl_tools_displaces);
+    rtl_check_say(check, RTL_FINDING_WRONG, "tools",
+                  "HSA_TOOLS_LIB ends with a backslash, on which the HSA runtime hangs: unset it");
+    return false;
 }
 
 void rtl_check_preloads(struct rtl_check *check, const char *hip)

@@ -1,8 +1,6 @@
 /* rtl-top check: checks the system and the environment. */
 #include "command/check.h"
-#include "model/labels.h"
-#include "launch/library_list.h"
-#include "launch/traced_env.h"
+#include "launch/library.h"
 #include "shm/segment.h"
 
 #include <dirent.h>
@@ -107,20 +105,6 @@ void rtl_check_system(struct rtl_check *check)
 
 /* --- the environment --- */
 
-/* Reports HSA_TOOLS_LIB; true if it contains the library. */
-static bool check_tools(struct rtl_check *check, const char *library)
-{
-    const char *list = getenv("HSA_TOOLS_LIB");
-    if (!list || !*list)
-        return false;
-    if (!rtl_tools_sane(list)) {
-        rtl_check_say(check, RTL_FINDING_WRONG, "tools",
-                      "HSA_TOOLS_LIB ends with a backslash, on which the HSA runtime hangs: unset it");
-        return false;
-    }
-    return rtl_check_tools(check, library);
-}
-
 static void check_variable(struct rtl_check *check, const char *name, bool known, const char *otherwise)
 {
     const char *value = getenv(name);
@@ -135,7 +119,7 @@ void rtl_check_environment(struct rtl_check *check, const char *library, bool pr
 {
     const char *mode = getenv("RTL_MODE"), *queues = getenv("RTL_QUEUES"), *probe = getenv("RTL_PROBE");
     int begin;
-    bool listed = check_tools(check, library);
+    bool listed = rtl_check_tools(check, library);
     rtl_check_profiler(check, listed, preload);
     check_variable(check, "RTL_MODE", mode && rtl_start_mode_parse(mode, &begin), "default");
     check_variable(check, "RTL_QUEUES",

@@ -2,10 +2,8 @@
 #include "command/json_writer.h"
 #include "record/diff.h"
 #include "record/replay.h"
-#include "record/db.h"
 #include "options/arguments.h"
 #include "options/complain.h"
-#include "options/progress.h"
 #include "shm/hip_api.h"
 #include "text/names.h"
 #include "text/text.h"
@@ -15,7 +13,6 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct diff_input {
@@ -36,38 +33,11 @@ struct diff_request {
     struct rtl_names *names;
 };
 
-/* The compared tables, in this order; a limit applies to kernels only. X(symbol, kind in JSON, header) */
-#define TABLES(X)                    \
-    X(KERNELS, "kernel", "KERNEL")   \
-    X(CALLS, "function", "FUNCTION") \
-    X(RANGES, "range", "RANGE")
-#define ENUM(sym, key, header) TABLE_##sym,
-enum diff_table { TABLES(ENUM) TABLE_COUNT };
-#undef ENUM
+/* The compared tables, in this order; a limit applies to kernels only. */
+enum diff_table { TABLE_KERNELS, TABLE_CALLS, TABLE_RANGES, TABLE_COUNT };
 static const struct {
-    const char *key, *header;
-} tables[] = {
-#define TABLE(sym, key, header) {key, header},
-    TABLES(TABLE)
-#undef TABLE
-};
-
-#define WRONG(...) (rtl_complain(__VA_ARGS__), RTL_READER_USAGE)
-
-/* Parses "10%" or "10". */
-static bool parse_percent(const char *text, double *share)
-{
-    char *end;
-    if (*text != '.' && (*text < '0' || *text > '9'))
-        return false;
-    double value = strtod(text, &end);
-    if (*end == '%')
-        end++;
-    if (*end || !(value >= 0 && value <= 1e6))
-        return false;
-    *share = value / 100;
-    return true;
-}
+    const char *key, *header; /* kind in JSON, header of the names */
+} tables[] = {{"kernel", "KERNEL"}, {"function", "FUNCTION"}, {"range", "RANGE"}};
 
 static bool parse_recordings(const char *text, int64_t *a, int64_t *b)
 {
@@ -85,37 +55,25 @@ static bool parse_recordings(const char *text, int64_t *a, int64_t *b)
 
 static int parse_diff(struct diff_request *c, int argc, char **argv)
 {
+    const char *limit = NULL, *recordings = NULL;
+    const struct rtl_own_value own[RTL_DIFF_OWN_COUNT] = {
+        [RTL_DIFF_FAIL_OVER] = {.text = &limit},
+        [RTL_DIFF_ROWS] = {.number = &c->rows, .least = 1, .most = UINT64_MAX, .needs = "a number of kernels from 1"},
+        [RTL_DIFF_JSON] = {.flag = &c->json},
+        [RTL_DIFF_RECORDINGS] = {.text = &recordings},
+        [RTL_DIFF_CUMULATIVE] = {.flag = &c->cumulative},
+    };
     struct rtl_arguments a;
-    int status;
-    rtl_arguments_begin(&a, RTL_COMMAND_DIFF, false, argc, argv);
-    for (int o; (o = rtl_arguments_next(&a)) >= 0;)
-        switch (o) {
-        case RTL_DIFF_FAIL_OVER:
-            if (!parse_percent(a.value, &c->limit))
-                return WRONG("--fail-over needs a percentage such as 10%%, not '%s'", a.value);
-            c->has_limit = true;
-            break;
-        case RTL_DIFF_JSON:
-            c->json = true;
-            break;
-        case RTL_DIFF_CUMULATIVE:
-            c->cumulative = true;
-            break;
-        case RTL_DIFF_RECORDINGS:
-            if (!parse_recordings(a.value, &c->a.recording, &c->b.recording))
-                return WRONG("--recordings needs two numbers such as 1,2, not '%s'", a.value);
-            break;
-        case RTL_DIFF_ROWS:
-            if (!rtl_parse_number(a.value, 1, UINT64_MAX, &c->rows))
-                return WRONG("-n needs a number of kernels from 1, not '%s'", a.value);
-            break;
-        default:
-            break;
-        }
-    if (rtl_arguments_done(&a, &status))
+    int status = rtl_arguments_read(&a, RTL_COMMAND_DIFF, false, own, NULL, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
+    if (limit && !rtl_parse_percent(limit, 0, 1e6, &c->limit))
+        return RTL_WRONG("--fail-over needs a percentage such as 10%%, not '%s'", limit);
+    c->has_limit = limit;
+    if (recordings && !parse_recordings(recordings, &c->a.recording, &c->b.recording))
+        return RTL_WRONG("--recordings needs two numbers such as 1,2, not '%s'", recordings);
     if (argc - a.first != 2 || !*argv[a.first] || !*argv[a.first + 1])
-        return WRONG("%s needs two recordings: rtl-top diff A.db B.db", argv[0]);
+        return RTL_WRONG("%s needs two recordings: rtl-top diff A.db B.db", argv[0]);
     c->a.path = argv[a.first];
     c->b.path = argv[a.first + 1];
     return RTL_GO_ON;
@@ -128,19 +86,15 @@ static int read_input(struct diff_input *side)
     bool exited;
     rtl_progress_begin("reading", side->path);
     int status = (int)rtl_replay_open(side->path, 0, side->recording, &side->replay, why, sizeof why);
-    if (status) {
-        rtl_complain("%s", why);
-        return status;
-    }
+    if (status)
+        return rtl_refuse(status, "%s", why);
     uint32_t last = rtl_replay_info(side->replay)->frames - 1;
     if (last)
         status = (int)rtl_replay_read(side->replay, 0, &side->earlier, &exited);
     if (!status)
         status = (int)rtl_replay_read(side->replay, last, &side->later, &exited);
-    if (status) {
-        rtl_complain("%s", rtl_replay_why(side->replay));
-        return status;
-    }
+    if (status)
+        return rtl_refuse(status, "%s", rtl_replay_why(side->replay));
     side->span = (struct rtl_diff_span){last ? &side->earlier : NULL, &side->later};
     uint64_t from = last ? side->earlier.taken_mono_ns : side->later.start_mono_ns;
     side->ns = side->later.taken_mono_ns > from ? side->later.taken_mono_ns - from : 0;
@@ -184,13 +138,9 @@ static uint64_t whole_ns(double ns)
     return ns < 9e18 ? (uint64_t)ns : 9000000000000000000ull; /* 285 years; JSON parsers can read it */
 }
 
-struct change_text {
-    char text[24];
-};
-
-static struct change_text change_cell(bool measured, double change)
+static struct rtl_number change_cell(bool measured, double change)
 {
-    struct change_text cell = {RTL_NONE};
+    struct rtl_number cell = {RTL_NONE};
     if (measured && fabs(change) < 100)
         snprintf(cell.text, sizeof cell.text, "%+.1f%%", change * 100);
     else if (measured)
@@ -217,7 +167,7 @@ static void print_row(struct diff_request *c, enum diff_table table, const struc
     struct rtl_number n[7], calls_a = rtl_format_count(row->a.calls), calls_b = rtl_format_count(row->b.calls);
     double p50 = 0, p99 = 0;
     bool has50 = rtl_diff_p50(row, &p50), has99 = rtl_diff_p99(row, &p99);
-    struct change_text c50 = change_cell(has50, p50), c99 = change_cell(has99, p99);
+    struct rtl_number c50 = change_cell(has50, p50), c99 = change_cell(has99, p99);
     const char *mark = table == TABLE_KERNELS && c->has_limit && rtl_diff_is_slower(row, c->limit) ? "!" : " ";
     const char *fate = row->b.there ? "" : "  (gone)";
     char cost[40];
@@ -249,8 +199,6 @@ static void put_side(struct json_writer *w, struct json_object *o, const char *k
                      const char *since)
 {
     struct json_object *s = object_in(w, o, key);
-    if (!s)
-        return;
     put_name(w, s, "since", since);
     put_number(w, s, "calls", side->calls);
     put_number(w, s, "timed", side->timed);
@@ -349,10 +297,8 @@ static int print_comparison(struct diff_request *c)
     struct rtl_diff diff;
     uint32_t slower = 0, comparable = 0;
     c->names = rtl_names_create();
-    if (!c->names || !rtl_diff_make(&c->a.span, &c->b.span, &diff)) {
-        rtl_complain("out of memory");
-        return RTL_READER_USAGE;
-    }
+    if (!c->names || !rtl_diff_make(&c->a.span, &c->b.span, &diff))
+        return RTL_WRONG("out of memory");
     if (!c->json)
         print_head(c, &diff);
     for (uint32_t i = 0; i < diff.count; i++) {
@@ -365,13 +311,11 @@ static int print_comparison(struct diff_request *c)
         printf("%u of %u kernel%s slower by more than %g%%%s\n", slower, diff.count, diff.count == 1 ? "" : "s",
                c->limit * 100, slower ? ", marked !" : "");
     rtl_diff_free(&diff);
-    if (!print_calls(c) || c->failed) {
-        rtl_complain("out of memory");
-        return RTL_READER_USAGE;
-    }
+    if (!print_calls(c) || c->failed)
+        return RTL_WRONG("out of memory");
     if (c->has_limit && !comparable) { /* a test that compares nothing must not pass */
-        rtl_complain("nothing to compare: no kernel was timed at least %d times in both", RTL_DIFF_P50_LEAST);
-        return RTL_DB_MISSING;
+        return rtl_refuse(RTL_DB_MISSING, "nothing to compare: no kernel was timed at least %d times in both",
+                          RTL_DIFF_P50_LEAST);
     }
     return slower ? (int)RTL_DB_SLOWER : 0;
 }
@@ -394,5 +338,5 @@ int rtl_diff_command(int argc, char **argv)
     rtl_names_free(c.names);
     free_input(&c.a);
     free_input(&c.b);
-    return rtl_stdout_written() ? status : RTL_DB_FULL;
+    return rtl_exit_status(status);
 }

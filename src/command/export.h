@@ -76,10 +76,13 @@ struct rtl_export {
     uint64_t written; /* ops */
 };
 
+/* Makes the members that remember names; rtl_export_end frees everything that the functions below allocate. */
+bool rtl_export_begin(struct rtl_export *export);
+void rtl_export_end(struct rtl_export *export);
+
 /* Returns a name; NULL without memory or with endless names (the database has the error), or if the file lacks the
  * string. */
 const struct rtl_export_name *rtl_export_name(struct rtl_export *export, int64_t id);
-void rtl_export_names_free(struct rtl_export *export);
 /* Reads the next op by start. False at the end and after an error, which the database has. */
 bool rtl_export_next(struct rtl_export *export, struct rtl_export_op *op);
 
@@ -97,7 +100,7 @@ enum { RTL_EXPORT_PROCESSES = 256 };
 const struct rtl_export_process *rtl_export_processes(struct rtl_export *export, size_t *count);
 /* Returns the process of an op, call or marker; NULL if unknown. */
 const struct rtl_export_process *rtl_export_process_of(struct rtl_export *export, int64_t id);
-void rtl_export_queues_free(struct rtl_export *export);
+void rtl_export_queues_free(struct rtl_export *export); /* rtl_export_end calls it */
 
 /* Returns the boot offset in force at time `at` of an op, call or marker, or the first known offset if that begins
  * later. NULL if the file has none. */
@@ -111,12 +114,45 @@ static inline int64_t rtl_export_boot_time(const struct rtl_export_boot *boot, i
 /* Condition on rocpd_api (a) and its args (s): rows by which rtl-top --trace names a process. */
 #define RTL_EXPORT_OWN_MARKER "(a.id < 1 << 38 AND s.string GLOB 'rtl-top --trace: *')"
 
+/* Returns to - from, 0 if negative. Does not overflow. */
+uint64_t rtl_span_ns(int64_t from, int64_t to);
+
 /* Writes to a sink; for rtl_quote_json and rtl_quote_csv (text/quote.h). */
 void rtl_export_put(void *sink, const char *bytes, size_t count);
 
-/* Write `before`, such as "{" or ",", then an integer member and its twin if it needs one (RTL_JSON_EXACT). */
+/* Write `before`, such as "{" or ",", then an integer member and its twin if it needs one (RTL_JSON_EXACT), or a
+ * string. */
 void rtl_export_int(struct rtl_sink *sink, const char *before, const char *key, int64_t value);
 void rtl_export_uint(struct rtl_sink *sink, const char *before, const char *key, uint64_t value);
+void rtl_export_string(struct rtl_sink *sink, const char *before, const char *text);
+
+/* The tracks of a trace: one per queue of a GPU, and additional ones for overlapping ops. The slices of a track follow
+ * one another. */
+enum {
+    RTL_TRACKS_OVERLAP = 64, /* tracks of a queue; further overlapping ops go to the last */
+    RTL_TRACKS_SHAKE =
+        1000, /* ns by which successive ops may seem to overlap: host times are interpolated between clock samples */
+};
+
+struct rtl_track {
+    int64_t gpu, queue;
+    unsigned number; /* from 0 among the tracks of its queue */
+    bool used;       /* `end` is the end of the last slice */
+    int64_t end;
+    size_t next; /* next track of the queue: index + 1; 0 = none */
+};
+
+struct rtl_tracks { /* zero-initialise it */
+    struct rtl_track *track;
+    size_t count;
+    uint32_t room;
+    struct rtl_id_map *index; /* GPUs, and the first track of each queue */
+};
+
+/* Returns the index of the queue's first free track at the op's start; SIZE_MAX without memory. Pass ops by start. A
+ * new track is the last one; `new_gpu`: it is the first of its GPU. */
+size_t rtl_tracks_for(struct rtl_tracks *tracks, const struct rtl_export_op *op, bool *new_track, bool *new_gpu);
+void rtl_tracks_free(struct rtl_tracks *tracks);
 
 /* Write everything to the sink. Errors stay in the database and the sink. */
 void rtl_export_perfetto(struct rtl_export *export);

@@ -3,15 +3,8 @@
 #include "record/rocpd.h"
 #include "options/arguments.h"
 #include "options/complain.h"
-#include "options/progress.h"
-#include "shm/segment_reader.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define WRONG(...) (rtl_complain(__VA_ARGS__), RTL_READER_USAGE)
 
 struct export_output {
     const char *path;
@@ -38,10 +31,8 @@ static int open_outputs(struct export_request *c)
         if (!c->output[i].path)
             continue;
         c->output[i].sink = rtl_sink_open(c->output[i].path, &options, why, sizeof why);
-        if (!c->output[i].sink) {
-            rtl_complain("%s", why);
-            return RTL_DB_PATH;
-        }
+        if (!c->output[i].sink)
+            return rtl_refuse(RTL_DB_PATH, "%s", why);
     }
     return 0;
 }
@@ -58,10 +49,8 @@ static int write_output(struct rtl_export *e, struct export_output *output)
     if (status)
         rtl_complain("%s", rtl_db_why(e->db));
     output->sink = NULL;
-    if (!rtl_sink_close(e->sink, !status, why, sizeof why) && !status) {
-        rtl_complain("%s", why);
-        status = RTL_DB_FULL;
-    }
+    if (!rtl_sink_close(e->sink, !status, why, sizeof why) && !status)
+        status = rtl_refuse(RTL_DB_FULL, "%s", why);
     if (!status)
         rtl_complain("%llu row%s (dispatches, copies, markers) written to %s", (unsigned long long)e->written,
                      e->written == 1 ? "" : "s",
@@ -72,63 +61,47 @@ static int write_output(struct rtl_export *e, struct export_output *output)
 static int write_outputs(struct export_request *c, struct rtl_export *e)
 {
     if (!rtl_db_has_set(e->db, &rtl_rocpd_set)) {
-        int refused = (int)rtl_db_status(e->db);
-        if (refused)
-            rtl_complain("%s", rtl_db_why(e->db));
-        else
-            rtl_complain("%s contains no trace: record one with --trace", c->file);
-        return refused ? refused : RTL_DB_MISSING;
+        if (!rtl_db_status(e->db))
+            rtl_db_fail(e->db, RTL_DB_MISSING, "%s contains no trace: record one with --trace", c->file);
+        return rtl_refuse((int)rtl_db_status(e->db), "%s", rtl_db_why(e->db));
     }
-    e->names = rtl_names_create();
-    e->name_index = rtl_id_map_new(SIZE_MAX);
-    int status = e->names && e->name_index ? open_outputs(c) : WRONG("out of memory");
+    int status = rtl_export_begin(e) ? open_outputs(c) : RTL_WRONG("out of memory");
     for (int i = 0; i < OUTPUTS && !status; i++)
         if (c->output[i].sink)
             status = write_output(e, &c->output[i]);
     for (int i = 0; i < OUTPUTS; i++)
         if (c->output[i].sink)
             rtl_sink_close(c->output[i].sink, false, (char[8]){0}, 8);
-    rtl_export_names_free(e);
-    rtl_export_queues_free(e);
+    rtl_export_end(e);
     return status;
 }
 
 static int parse_export(struct export_request *c, int argc, char **argv)
 {
+    static const char needs[] = "a file to write, or - for standard output";
+    const struct rtl_own_value own[RTL_EXPORT_OWN_COUNT] = {
+        [RTL_EXPORT_PERFETTO] = {.text = &c->output[0].path, .needs = needs},
+        [RTL_EXPORT_CSV] = {.text = &c->output[1].path, .needs = needs},
+        [RTL_EXPORT_ROCPROFV3] = {.text = &c->output[2].path, .needs = needs},
+        [RTL_EXPORT_FORCE] = {.flag = &c->force},
+    };
     struct rtl_arguments a;
-    int status;
     *c = (struct export_request){
         .output = {{.write = rtl_export_perfetto}, {.write = rtl_export_csv}, {.write = rtl_export_rocprofv3}}};
-    rtl_arguments_begin(&a, RTL_COMMAND_EXPORT, false, argc, argv);
-    for (int o; (o = rtl_arguments_next(&a)) >= 0;)
-        switch (o) {
-        case RTL_EXPORT_PERFETTO:
-        case RTL_EXPORT_CSV:
-        case RTL_EXPORT_ROCPROFV3:
-            if (!*a.value)
-                return WRONG("--%s needs a file to write, or - for standard output, not ''",
-                             rtl_command_option(RTL_COMMAND_EXPORT, o)->name);
-            c->output[o - RTL_EXPORT_PERFETTO].path = a.value;
-            break;
-        case RTL_EXPORT_FORCE:
-            c->force = true;
-            break;
-        default:
-            break;
-        }
-    if (rtl_arguments_done(&a, &status))
+    int status = rtl_arguments_read(&a, RTL_COMMAND_EXPORT, false, own, NULL, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
     if (argc - a.first != 1 || !*argv[a.first] || (!c->output[0].path && !c->output[1].path && !c->output[2].path))
-        return WRONG("%s needs a trace and an output: rtl-top export FILE.db --perfetto OUT.json.gz", argv[0]);
+        return RTL_WRONG("%s needs a trace and an output: rtl-top export FILE.db --perfetto OUT.json.gz", argv[0]);
     c->file = argv[a.first];
     int printed = -1;
     for (int i = 0; i < OUTPUTS; i++) {
         if (!c->output[i].path || !rtl_outfile_is_standard_output(c->output[i].path))
             continue;
         if (printed >= 0)
-            return WRONG("--%s and --%s can't both be standard output: one of them needs a file",
-                         rtl_command_option(RTL_COMMAND_EXPORT, RTL_EXPORT_PERFETTO + printed)->name,
-                         rtl_command_option(RTL_COMMAND_EXPORT, RTL_EXPORT_PERFETTO + i)->name);
+            return RTL_WRONG("--%s and --%s can't both be standard output: one of them needs a file",
+                             rtl_command_option(RTL_COMMAND_EXPORT, RTL_EXPORT_PERFETTO + printed)->name,
+                             rtl_command_option(RTL_COMMAND_EXPORT, RTL_EXPORT_PERFETTO + i)->name);
         printed = i;
     }
     return RTL_GO_ON;
@@ -145,10 +118,8 @@ int rtl_export_command(int argc, char **argv)
     rtl_db_stop_when(rtl_progress_tick);
     rtl_progress_begin("reading", command.file);
     status = (int)rtl_db_open(command.file, &(struct rtl_db_options){.foreign = true}, &e.db, why, sizeof why);
-    if (status) {
-        rtl_complain("%s", why);
-        return status;
-    }
+    if (status)
+        return rtl_refuse(status, "%s", why);
     rtl_progress_end();
     status = write_outputs(&command, &e);
     rtl_db_close(e.db);

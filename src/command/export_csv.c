@@ -1,7 +1,6 @@
 /* Writes a trace as CSV: one line per op, by start. See export.h. */
 #include "command/export.h"
-#include "command/export_tracks.h"
-#include "options/progress.h"
+#include "options/complain.h"
 #include "text/quote.h"
 
 #include <inttypes.h>
@@ -42,12 +41,6 @@ static void put_boot_times(struct rtl_export *e, const struct rtl_export_op *op)
     }
 }
 
-/* True for ranges and marks of the host, whose names are not kernels. */
-static bool is_marker(const struct rtl_export_op *op)
-{
-    return op->gpu < 0;
-}
-
 void rtl_export_csv(struct rtl_export *e)
 {
     static const char header[] =
@@ -66,7 +59,7 @@ void rtl_export_csv(struct rtl_export *e)
                 rtl_sink_write(e->sink, ",", 1);
         put_field(e->sink, op.type ? op.type->raw : "");
         rtl_sink_write(e->sink, ",", 1);
-        bool marker = is_marker(&op);
+        bool marker = op.gpu < 0; /* a range or mark of the host, whose name is not a kernel */
         put_field(e->sink, op.name && !marker ? op.name->raw : "");
         if (op.has_bytes)
             rtl_sink_print(e->sink, ",%" PRIu64 ",", op.bytes);

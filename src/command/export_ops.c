@@ -1,8 +1,7 @@
-/* Reads a trace's ops and their names. See export.h. */
+/* Reads a trace's ops and their names, and chooses the tracks of ops. See export.h. */
 #include "command/export.h"
 #include "base/array.h"
 #include "record/rocpd.h"
-#include "shm/segment_reader.h"
 #include "text/quote.h"
 
 #include <errno.h>
@@ -104,6 +103,12 @@ void rtl_export_uint(struct rtl_sink *sink, const char *before, const char *key,
     put_integer(sink, before, key, false, value);
 }
 
+void rtl_export_string(struct rtl_sink *sink, const char *before, const char *text)
+{
+    rtl_sink_write(sink, before, strlen(before));
+    rtl_quote_json(rtl_export_put, sink, text);
+}
+
 /* --- ops --- */
 
 /* Parses digits without a sign that fit into 64 bits; NULL for other text. */
@@ -190,11 +195,72 @@ bool rtl_export_next(struct rtl_export *e, struct rtl_export_op *op)
     return !rtl_db_status(e->db) && !rtl_sink_failed(e->sink);
 }
 
-void rtl_export_names_free(struct rtl_export *e)
+bool rtl_export_begin(struct rtl_export *e)
+{
+    e->names = rtl_names_create();
+    e->name_index = rtl_id_map_new(SIZE_MAX);
+    return e->names && e->name_index;
+}
+
+void rtl_export_end(struct rtl_export *e)
 {
     rtl_names_free(e->names); /* the short names point into the table's names */
     for (size_t i = 0; i < e->name_count; i++)
         free_name(e->name[i]);
     free(e->name);
     rtl_id_map_free(e->name_index);
+    rtl_export_queues_free(e);
+}
+
+uint64_t rtl_span_ns(int64_t from, int64_t to)
+{
+    return to > from ? (uint64_t)to - (uint64_t)from : 0;
+}
+
+/* --- tracks --- */
+
+enum { QUEUE = 1, GPU };
+
+static bool is_free(const struct rtl_track *track, const struct rtl_export_op *op)
+{
+    uint64_t over = track->used ? rtl_span_ns(op->start, track->end) : 0;
+    return !over || (over <= RTL_TRACKS_SHAKE && over < rtl_span_ns(op->start, op->end));
+}
+
+size_t rtl_tracks_for(struct rtl_tracks *t, const struct rtl_export_op *op, bool *new_track, bool *new_gpu)
+{
+    struct rtl_track *last = NULL;
+    *new_track = *new_gpu = false;
+    const struct rtl_id_key queue = {{QUEUE, (uint64_t)op->gpu, (uint64_t)op->queue}}, gpu = {{GPU, (uint64_t)op->gpu}};
+    if (!t->index && !(t->index = rtl_id_map_new(SIZE_MAX)))
+        return SIZE_MAX;
+    for (size_t next = (size_t)(rtl_id_map_find(t->index, &queue) + 1); next; next = last->next) {
+        last = &t->track[next - 1];
+        if (is_free(last, op))
+            return next - 1;
+    }
+    if (last && last->number + 1 >= RTL_TRACKS_OVERLAP)
+        return (size_t)(last - t->track);
+    size_t before = last ? (size_t)(last - t->track) : 0, at = t->count;
+    bool first = !last;
+    if (!rtl_grow(&t->track, &t->room, t->count + 1, sizeof *t->track) ||
+        (first && !rtl_id_map_add(t->index, &queue, (int64_t)at)))
+        return SIZE_MAX;
+    *new_gpu = rtl_id_map_find(t->index, &gpu) < 0;
+    if (*new_gpu && !rtl_id_map_add(t->index, &gpu, 0))
+        return SIZE_MAX;
+    t->track[at] = (struct rtl_track){.gpu = op->gpu, .queue = op->queue};
+    if (!first) {
+        t->track[at].number = t->track[before].number + 1;
+        t->track[before].next = at + 1;
+    }
+    t->count++;
+    *new_track = true;
+    return at;
+}
+
+void rtl_tracks_free(struct rtl_tracks *t)
+{
+    free(t->track);
+    rtl_id_map_free(t->index);
 }

@@ -6,14 +6,11 @@
  * since the first drawn event, with ns as decimals. otherData has the time of that event and the offsets to boot time.
  */
 #include "command/export.h"
-#include "command/export_tracks.h"
-#include "options/progress.h"
-#include "text/quote.h"
+#include "options/complain.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ARROW ",\"cat\":\"submits\",\"name\":\"submits\"}"
@@ -29,11 +26,6 @@ struct perfetto_writer {
     bool any;                 /* an event was written; the next needs a comma */
     struct rtl_tracks tracks; /* a track's number is its index + 1 */
 };
-
-static void put_string(struct rtl_sink *sink, const char *text)
-{
-    rtl_quote_json(rtl_export_put, sink, text);
-}
 
 static void begin_event(struct perfetto_writer *p, const char *phase, int64_t pid, int64_t tid)
 {
@@ -62,15 +54,14 @@ static void put_span(struct perfetto_writer *p, int64_t start, int64_t end)
 
 static void put_name(struct perfetto_writer *p, const char *name)
 {
-    rtl_sink_print(p->sink, ",\"name\":");
-    put_string(p->sink, name);
+    rtl_export_string(p->sink, ",\"name\":", name);
 }
 
 static void put_metadata(struct perfetto_writer *p, const char *what, int64_t pid, int64_t tid, const char *name)
 {
     begin_event(p, "M", pid, tid);
     rtl_sink_print(p->sink, ",\"name\":\"%s\",\"args\":{\"name\":", what);
-    put_string(p->sink, name);
+    rtl_export_string(p->sink, "", name);
     rtl_sink_print(p->sink, "}}");
 }
 
@@ -148,8 +139,7 @@ static void put_op(struct perfetto_writer *p, const struct rtl_export_op *op)
     put_span(p, start, op->end);
     bool named = op->name && *op->name->raw; /* a copy has no name but a type */
     put_name(p, named ? op->name->shown : op->type && *op->type->raw ? op->type->raw : "(unknown)");
-    rtl_sink_print(p->sink, ",\"cat\":");
-    put_string(p->sink, op->type ? op->type->raw : "");
+    rtl_export_string(p->sink, ",\"cat\":", op->type ? op->type->raw : "");
     rtl_export_int(p->sink, ",\"args\":{", "op", op->id);
     if (op->has_shape)
         rtl_sink_print(p->sink,
@@ -159,8 +149,7 @@ static void put_op(struct perfetto_writer *p, const struct rtl_export_op *op)
     if (op->has_bytes)
         rtl_export_uint(p->sink, ",", "bytes", op->bytes);
     if (named && strcmp(op->name->shown, op->name->full)) {
-        rtl_sink_print(p->sink, ",\"kernel\":");
-        put_string(p->sink, op->name->full);
+        rtl_export_string(p->sink, ",\"kernel\":", op->name->full);
     }
     rtl_sink_print(p->sink, "}}");
     if (op->call) { /* the head of an arrow; put_links draws its tail */
@@ -251,7 +240,7 @@ static void put_api(struct perfetto_writer *p)
         put_span(p, start, rtl_db_int(get, 3));
         put_name(p, rtl_db_text(get, marker ? 5 : 4, NULL));
         rtl_sink_print(p->sink, ",\"cat\":\"%s\",\"args\":{\"args\":", marker ? "marker" : "api");
-        put_string(p->sink, rtl_db_text(get, 5, NULL));
+        rtl_export_string(p->sink, "", rtl_db_text(get, 5, NULL));
         rtl_sink_print(p->sink, "}}");
     }
 }

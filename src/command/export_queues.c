@@ -199,5 +199,4 @@ void rtl_export_queues_free(struct rtl_export *e)
     free(e->queues->queue);
     free(e->queues->process);
     free(e->queues);
-    e->queues = NULL;
 }

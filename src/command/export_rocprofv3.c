@@ -7,76 +7,51 @@
  * another tool's file, have an entry too. Numbers of GPUs, queues and calls are those of the file.
  */
 #include "command/export.h"
-#include "base/array.h"
 #include "record/rocpd.h"
 #include "options/complain.h"
-#include "options/progress.h"
-#include "text/quote.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* X(symbol, rocprofv3's name): kinds in the order of rocprofv3's "buffer_records", which some readers rely on */
-#define KINDS(X)                            \
-    X(NONE, "NONE")                         \
-    X(HSA_CORE, "HSA_CORE_API")             \
-    X(HSA_AMD, "HSA_AMD_EXT_API")           \
-    X(HSA_IMAGE, "HSA_IMAGE_EXT_API")       \
-    X(HSA_FINALIZE, "HSA_FINALIZE_EXT_API") \
-    X(HIP, "HIP_RUNTIME_API")               \
-    X(HIP_COMPILER, "HIP_COMPILER_API")     \
-    X(MARKER, "MARKER_CORE_API")            \
-    X(MARKER_CONTROL, "MARKER_CONTROL_API") \
-    X(MARKER_NAME, "MARKER_NAME_API")       \
-    X(COPY, "MEMORY_COPY")                  \
-    X(DISPATCH, "KERNEL_DISPATCH")
-#define ENUM(sym, name) KIND_##sym,
-enum { KINDS(ENUM) KIND_COUNT };
-#undef ENUM
+/* Kinds in the order of rocprofv3's "buffer_records", which some readers rely on. */
+enum { KIND_HIP = 5, KIND_MARKER = 7, KIND_COPY = 10, KIND_DISPATCH = 11, KIND_COUNT };
+static const char *const kinds[KIND_COUNT] = {
+    "NONE",
+    "HSA_CORE_API",
+    "HSA_AMD_EXT_API",
+    "HSA_IMAGE_EXT_API",
+    "HSA_FINALIZE_EXT_API",
+    [KIND_HIP] = "HIP_RUNTIME_API",
+    "HIP_COMPILER_API",
+    [KIND_MARKER] = "MARKER_CORE_API",
+    "MARKER_CONTROL_API",
+    "MARKER_NAME_API",
+    [KIND_COPY] = "MEMORY_COPY",
+    [KIND_DISPATCH] = "KERNEL_DISPATCH",
+};
 
-/* X(the trace's opType, rocprofv3's operation, from the host, to the host) */
-#define COPIES(X)                                                    \
-    X("", "MEMORY_COPY_NONE", false, false)                          \
-    X("CopyHostToHost", "MEMORY_COPY_HOST_TO_HOST", true, true)      \
-    X("CopyHostToDevice", "MEMORY_COPY_HOST_TO_DEVICE", true, false) \
-    X("CopyDeviceToHost", "MEMORY_COPY_DEVICE_TO_HOST", false, true) \
-    X("CopyDeviceToDevice", "MEMORY_COPY_DEVICE_TO_DEVICE", false, false)
 static const struct {
-    const char *type, *operation;
+    const char *type, *operation; /* the trace's opType, rocprofv3's operation */
     bool from_host, to_host;
 } copies[] = {
-#define COPY(type, operation, from, to) {type, operation, from, to},
-    COPIES(COPY)
-#undef COPY
+    {"", "MEMORY_COPY_NONE", false, false},
+    {"CopyHostToHost", "MEMORY_COPY_HOST_TO_HOST", true, true},
+    {"CopyHostToDevice", "MEMORY_COPY_HOST_TO_DEVICE", true, false},
+    {"CopyDeviceToHost", "MEMORY_COPY_DEVICE_TO_HOST", false, true},
+    {"CopyDeviceToDevice", "MEMORY_COPY_DEVICE_TO_DEVICE", false, false},
 };
 enum { COPY_KINDS = sizeof copies / sizeof *copies };
 
 enum { MARK, PUSH, DISPATCH_COMPLETE = 2 }; /* operation numbers */
 
-/* Names by row of rocpd_string, in order of first use. */
-struct name_table {
-    struct rtl_id_map *index;
-    int64_t *id;
-    size_t count;
-    uint32_t room;
-};
-
 struct rocprofv3_writer {
     struct rtl_export *export;
     struct rtl_sink *sink;
-    bool any;                         /* the current list has an element */
-    bool entries;                     /* an entry was written */
-    int64_t id;                       /* of the entry's process: first id of its rows */
-    uint64_t guessed;                 /* times before the first known boot offset */
-    struct name_table calls, kernels; /* of the entry: functions, by index in "operations"; kernels */
+    bool any;         /* the current list has an element */
+    bool entries;     /* an entry was written */
+    int64_t id;       /* of the entry's process: first id of its rows */
+    uint64_t guessed; /* times before the first known boot offset */
 };
-
-static void put_string(struct rocprofv3_writer *w, const char *text)
-{
-    rtl_quote_json(rtl_export_put, w->sink, text);
-}
 
 static void begin_list(struct rocprofv3_writer *w, const char *name)
 {
@@ -96,15 +71,17 @@ static int64_t agent_of(int64_t gpu)
     return gpu >= 0 && gpu < INT64_MAX ? gpu + 1 : 0;
 }
 
+/* Returns the first column of the first row; 0 = none. */
+static int64_t read_one(struct rtl_db_statement *get)
+{
+    int64_t value = rtl_db_step(get) ? rtl_db_int(get, 0) : 0;
+    rtl_db_reset(get);
+    return value;
+}
+
 static int64_t thread_of(struct rocprofv3_writer *w, int64_t call)
 {
-    if (!call)
-        return 0;
-    struct rtl_db_statement *get = rtl_db_prepare(w->export->db, "SELECT tid FROM rocpd_api WHERE id = ?");
-    rtl_db_bind_int(get, 1, call);
-    int64_t tid = rtl_db_step(get) ? rtl_db_int(get, 0) : 0;
-    rtl_db_reset(get);
-    return tid;
+    return call ? read_one(rtl_db_prepare_ints(w->export->db, "SELECT tid FROM rocpd_api WHERE id = ?", call)) : 0;
 }
 
 /* Converts a time to CLOCK_BOOTTIME, rocprofv3's clock. Times of a file without boot offsets stay unchanged. */
@@ -126,40 +103,10 @@ static void put_record(struct rocprofv3_writer *w, int kind, int64_t operation, 
     rtl_export_int(w->sink, ",", "end_timestamp", boot_time(w, end));
 }
 
-/* Returns the index of a name; adds a new name. */
-static int64_t find_or_add_name(struct rocprofv3_writer *w, struct name_table *names, int64_t id)
+/* Prepare a statement for the entry's rows: ids from ?1 to ?2. */
+static struct rtl_db_statement *prepare_bounded(const struct rocprofv3_writer *w, const char *sql)
 {
-    struct rtl_id_key identity = {{(uint64_t)id}};
-    int64_t known = rtl_id_map_find(names->index, &identity);
-    if (known >= 0)
-        return known;
-    if (rtl_grow(&names->id, &names->room, names->count + 1, sizeof *names->id) &&
-        rtl_id_map_add(names->index, &identity, (int64_t)names->count)) {
-        names->id[names->count] = id;
-        return (int64_t)names->count++;
-    }
-    rtl_db_no_memory(w->export->db);
-    return 0;
-}
-
-static bool begin_names(struct rocprofv3_writer *w, struct name_table *names)
-{
-    *names = (struct name_table){.index = rtl_id_map_new(SIZE_MAX)};
-    if (!names->index)
-        rtl_db_no_memory(w->export->db);
-    return names->index;
-}
-
-static void free_names(struct name_table *names)
-{
-    rtl_id_map_free(names->index);
-    free(names->id);
-}
-
-static void bind_bounds(const struct rocprofv3_writer *w, struct rtl_db_statement *st)
-{
-    rtl_db_bind_int(st, 1, w->export->from);
-    rtl_db_bind_int(st, 2, w->export->to);
+    return rtl_db_prepare_ints(w->export->db, sql, w->export->from, w->export->to);
 }
 
 /* --- ops --- */
@@ -178,7 +125,6 @@ static void put_size(struct rocprofv3_writer *w, const char *before, const uint6
 
 static void put_dispatch(struct rocprofv3_writer *w, const struct rtl_export_op *op)
 {
-    find_or_add_name(w, &w->kernels, op->name->id);
     put_record(w, KIND_DISPATCH, DISPATCH_COMPLETE, thread_of(w, op->call), op->call, op->start, op->end);
     rtl_export_int(w->sink, ",\"stream_id\":{\"handle\":0},\"dispatch_info\":{\"agent_id\":{", "handle",
                    agent_of(op->gpu));
@@ -227,30 +173,29 @@ static void put_ops(struct rocprofv3_writer *w, const char *name, bool dispatche
     " FROM rocpd_api a JOIN rocpd_string n ON n.id = a.apiName_id"                                   \
     " LEFT JOIN rocpd_string s ON s.id = a.args_id WHERE a.id BETWEEN ?1 AND ?2"                     \
     " AND a.end >= a.start AND (n.string = 'UserMarker') = ?3 AND NOT (n.string = 'UserMarker' AND " \
-    "ifnull(" RTL_EXPORT_OWN_MARKER ", 0)) ORDER BY a.start, a.id"
+    "ifnull(" RTL_EXPORT_OWN_MARKER ", 0))"
 
 static struct rtl_db_statement *calls_of(struct rocprofv3_writer *w, const char *sql, bool markers)
 {
-    struct rtl_db_statement *get = rtl_db_has(w->export->db, "rocpd_api") ? rtl_db_prepare(w->export->db, sql) : NULL;
-    if (get) {
-        bind_bounds(w, get);
-        rtl_db_bind_int(get, 3, markers);
-    }
+    struct rtl_db_statement *get = rtl_db_has(w->export->db, "rocpd_api") ? prepare_bounded(w, sql) : NULL;
+    rtl_db_bind_int(get, 3, markers);
     return get;
 }
 
 static void put_calls(struct rocprofv3_writer *w, const char *list, bool markers)
 {
     begin_list(w, list);
-    struct rtl_db_statement *get = calls_of(w, "SELECT a.id, a.tid, a.start, a.end, a.apiName_id" CALLS_OF, markers);
-    while (get && rtl_db_step(get) && !rtl_sink_failed(w->sink)) {
+    struct rtl_db_statement *get =
+        calls_of(w,
+                 "SELECT a.id, a.tid, a.start, a.end, dense_rank() OVER (ORDER BY a.apiName_id) - 1" CALLS_OF
+                 " ORDER BY a.start, a.id",
+                 markers);
+    while (rtl_db_step(get) && !rtl_sink_failed(w->sink)) {
         int64_t id = rtl_db_int(get, 0), tid = rtl_db_int(get, 1), start = rtl_db_int(get, 2), end = rtl_db_int(get, 3);
-        int64_t operation = markers ? (start == end ? MARK : PUSH) : find_or_add_name(w, &w->calls, rtl_db_int(get, 4));
+        int64_t operation = markers ? (start == end ? MARK : PUSH) : rtl_db_int(get, 4);
         put_record(w, markers ? KIND_MARKER : KIND_HIP, operation, tid, id, start, end);
         rtl_sink_print(w->sink, "}");
     }
-    if (get)
-        rtl_db_reset(get);
     rtl_sink_print(w->sink, "],\n");
 }
 
@@ -258,16 +203,13 @@ static void put_calls(struct rocprofv3_writer *w, const char *list, bool markers
 static void put_messages(struct rocprofv3_writer *w)
 {
     begin_list(w, "marker_api");
-    struct rtl_db_statement *get = calls_of(w, "SELECT a.id, s.string" CALLS_OF, true);
-    while (get && rtl_db_step(get) && !rtl_sink_failed(w->sink)) {
+    struct rtl_db_statement *get = calls_of(w, "SELECT a.id, s.string" CALLS_OF " ORDER BY a.start, a.id", true);
+    while (rtl_db_step(get) && !rtl_sink_failed(w->sink)) {
         begin_element(w);
         rtl_export_int(w->sink, "{", "key", rtl_db_int(get, 0));
-        rtl_sink_print(w->sink, ",\"value\":");
-        put_string(w, rtl_db_text(get, 1, NULL));
+        rtl_export_string(w->sink, ",\"value\":", rtl_db_text(get, 1, NULL));
         rtl_sink_print(w->sink, "}");
     }
-    if (get)
-        rtl_db_reset(get);
     rtl_sink_print(w->sink, "]");
 }
 
@@ -278,9 +220,8 @@ static void put_agents(struct rocprofv3_writer *w)
     begin_list(w, "agents");
     begin_element(w);
     rtl_sink_print(w->sink, "{\"id\":{\"handle\":0},\"type\":1,\"node_id\":0,\"logical_node_id\":0,\"name\":\"host\"}");
-    struct rtl_db_statement *get = rtl_db_prepare(w->export->db, "SELECT DISTINCT gpuId FROM rocpd_op WHERE gpuId >= 0"
-                                                                 " AND id BETWEEN ?1 AND ?2 ORDER BY 1");
-    bind_bounds(w, get);
+    struct rtl_db_statement *get =
+        prepare_bounded(w, "SELECT DISTINCT gpuId FROM rocpd_op WHERE gpuId >= 0 AND id BETWEEN ?1 AND ?2 ORDER BY 1");
     while (rtl_db_step(get) && !rtl_sink_failed(w->sink)) {
         int64_t gpu = rtl_db_int(get, 0);
         const struct rtl_export_gpu *info = rtl_export_gpu(w->export, gpu);
@@ -288,13 +229,10 @@ static void put_agents(struct rocprofv3_writer *w)
         rtl_export_int(w->sink, "{\"id\":{", "handle", agent_of(gpu));
         rtl_export_int(w->sink, "},\"type\":2,", "node_id", agent_of(gpu));
         rtl_export_int(w->sink, ",", "logical_node_id", agent_of(gpu));
-        rtl_sink_print(w->sink, ",\"name\":");
-        put_string(w, info ? info->name : "");
-        rtl_sink_print(w->sink, ",\"location\":");
-        put_string(w, info ? info->pci : "");
+        rtl_export_string(w->sink, ",\"name\":", info ? info->name : "");
+        rtl_export_string(w->sink, ",\"location\":", info ? info->pci : "");
         rtl_sink_print(w->sink, "}");
     }
-    rtl_db_reset(get);
     rtl_sink_print(w->sink, "],\n");
 }
 
@@ -302,20 +240,19 @@ static void put_agents(struct rocprofv3_writer *w)
 static void put_symbols(struct rocprofv3_writer *w)
 {
     begin_list(w, "kernel_symbols");
-    for (size_t i = 0; i < w->kernels.count && !rtl_sink_failed(w->sink); i++) {
-        const struct rtl_export_name *name = rtl_export_name(w->export, w->kernels.id[i]);
-        if (!name)
-            break;
+    struct rtl_db_statement *get =
+        prepare_bounded(w, "SELECT DISTINCT description_id FROM rocpd_op WHERE gpuId >= 0 AND end >= start"
+                           " AND id BETWEEN ?1 AND ?2 ORDER BY 1");
+    while (rtl_db_step(get) && !rtl_sink_failed(w->sink)) {
+        const struct rtl_export_name *name = rtl_export_name(w->export, rtl_db_int(get, 0));
+        if (!name || !*name->raw)
+            continue;
         begin_element(w);
         rtl_export_int(w->sink, "{", "kernel_id", name->id);
-        rtl_sink_print(w->sink, ",\"code_object_id\":0,\"kernel_name\":");
-        put_string(w, name->raw);
-        rtl_sink_print(w->sink, ",\"formatted_kernel_name\":");
-        put_string(w, name->full);
-        rtl_sink_print(w->sink, ",\"demangled_kernel_name\":");
-        put_string(w, name->full);
-        rtl_sink_print(w->sink, ",\"truncated_kernel_name\":");
-        put_string(w, name->shown);
+        rtl_export_string(w->sink, ",\"code_object_id\":0,\"kernel_name\":", name->raw);
+        rtl_export_string(w->sink, ",\"formatted_kernel_name\":", name->full);
+        rtl_export_string(w->sink, ",\"demangled_kernel_name\":", name->full);
+        rtl_export_string(w->sink, ",\"truncated_kernel_name\":", name->shown);
         rtl_sink_print(w->sink, "}");
     }
     rtl_sink_print(w->sink, "],\n");
@@ -326,29 +263,25 @@ static void put_operations(struct rocprofv3_writer *w, int kind)
     begin_list(w, "operations");
     for (int i = 0; kind == KIND_COPY && i < COPY_KINDS; i++) {
         begin_element(w);
-        put_string(w, copies[i].operation);
+        rtl_export_string(w->sink, "", copies[i].operation);
     }
     if (kind == KIND_DISPATCH)
         rtl_sink_print(w->sink, "\"KERNEL_DISPATCH_NONE\",\"KERNEL_DISPATCH_ENQUEUE\",\"KERNEL_DISPATCH_COMPLETE\"");
     if (kind == KIND_MARKER)
         rtl_sink_print(w->sink, "\"roctxMarkA\",\"roctxRangePushA\"");
-    for (size_t i = 0; kind == KIND_HIP && i < w->calls.count && !rtl_sink_failed(w->sink); i++) {
-        struct rtl_db_statement *get = rtl_db_prepare(w->export->db, "SELECT string FROM rocpd_string WHERE id = ?");
-        rtl_db_bind_int(get, 1, w->calls.id[i]);
+    /* in the order of dense_rank() in put_calls */
+    struct rtl_db_statement *get =
+        kind == KIND_HIP ? calls_of(w, "SELECT n.string" CALLS_OF " GROUP BY a.apiName_id ORDER BY a.apiName_id", false)
+                         : NULL;
+    while (rtl_db_step(get) && !rtl_sink_failed(w->sink)) {
         begin_element(w);
-        put_string(w, rtl_db_step(get) ? rtl_db_text(get, 0, NULL) : "");
-        rtl_db_reset(get);
+        rtl_export_string(w->sink, "", rtl_db_text(get, 0, NULL));
     }
     rtl_sink_print(w->sink, "]");
 }
 
 static void put_strings(struct rocprofv3_writer *w)
 {
-    static const char *const kinds[] = {
-#define NAME(sym, name) name,
-        KINDS(NAME)
-#undef NAME
-    };
     rtl_sink_print(w->sink, "\"strings\":{\"callback_records\":[],\"buffer_records\":[");
     for (int kind = 0; kind < KIND_COUNT; kind++) {
         rtl_sink_print(w->sink, "%s{\"kind\":\"%s\",", kind ? ",\n" : "\n", kinds[kind]);
@@ -365,11 +298,7 @@ static void put_strings(struct rocprofv3_writer *w)
 /* Returns a time of the entry, such as its first start; 0 = none. */
 static int64_t moment(struct rocprofv3_writer *w, const char *sql)
 {
-    struct rtl_db_statement *get = rtl_db_prepare(w->export->db, sql);
-    bind_bounds(w, get);
-    int64_t at = rtl_db_step(get) ? rtl_db_int(get, 0) : 0;
-    rtl_db_reset(get);
-    return at;
+    return read_one(prepare_bounded(w, sql));
 }
 
 #define EITHER(of_ops, of_calls)                                                             \
@@ -387,17 +316,13 @@ static int64_t moment_of_both(struct rocprofv3_writer *w, const char *ops, const
 
 static void put_entry(struct rocprofv3_writer *w, int64_t pid, const char *command)
 {
-    if (!begin_names(w, &w->calls) || !begin_names(w, &w->kernels)) {
-        free_names(&w->calls);
-        return;
-    }
     rtl_export_int(w->sink, w->entries ? ",\n{\"metadata\":{" : "{\"metadata\":{", "pid", pid);
     rtl_export_int(w->sink, ",", "init_time",
                    boot_time(w, moment_of_both(w, EITHER("min(start)", "min(a.start)"), false)));
     rtl_export_int(w->sink, ",", "fini_time", boot_time(w, moment_of_both(w, EITHER("max(end)", "max(a.end)"), true)));
     rtl_sink_print(w->sink, ",\"command\":[");
     if (*command)
-        put_string(w, command);
+        rtl_export_string(w->sink, "", command);
     rtl_sink_print(w->sink, "]},\n\"buffer_records\":{");
     w->entries = true;
     put_ops(w, "kernel_dispatch", true);
@@ -410,8 +335,6 @@ static void put_entry(struct rocprofv3_writer *w, int64_t pid, const char *comma
     put_strings(w);
     rtl_sink_print(w->sink, "\"callback_records\":{\"counter_collection\":[]},\"counters\":[],\"code_objects\":[],"
                             "\"host_functions\":[]}");
-    free_names(&w->calls);
-    free_names(&w->kernels);
 }
 
 /* Writes an entry for ids between two processes: of other tools, or of processes beyond RTL_EXPORT_PROCESSES. */

@@ -1,25 +1,29 @@
-/* Writes HIP calls, ranges and memory in use as JSON. See json_hip_api.h. */
-#include "command/json_hip_api.h"
+/* Writes HIP calls, ranges and memory in use as JSON. See output.h. */
+#include "command/output.h"
 #include "model/model_range.h"
 #include "text/text.h"
 
 #include <stdlib.h>
 
+static void put_times(struct json_writer *w, struct json_object *o, const struct rtl_histogram_copy *h)
+{
+    uint64_t v[2];
+    bool any = rtl_p50_p99(h, v);
+    put_measured(w, o, "total_ns", any, h->total_ns);
+    put_measured(w, o, "p50_ns", any, v[0]);
+    put_measured(w, o, "p99_ns", any, v[1]);
+    put_measured(w, o, "max_ns", any, h->max_ns);
+}
+
 void rtl_json_hip_api_row(struct json_writer *w, struct json_object *o, const struct rtl_hip_api_row_snapshot *row)
 {
-    static const double q[] = {0.5, 0.99};
     const char *kind = rtl_hip_api_kind_key(row->kind);
-    uint64_t v[2] = {0, 0};
-    bool any = rtl_quantiles(NULL, &row->histogram, q, 2, v);
     char name[4 * RTL_HIP_API_TEXT + 1];
     rtl_text_escape(name, sizeof name, row->name, row->name_bytes);
     put_text(w, o, "name", name);
     put_text(w, o, "kind", kind ? kind : "unknown");
     put_number(w, o, "calls", row->histogram.count);
-    put_measured(w, o, "total_ns", any, row->histogram.total_ns);
-    put_measured(w, o, "p50_ns", any, v[0]);
-    put_measured(w, o, "p99_ns", any, v[1]);
-    put_measured(w, o, "max_ns", any, row->histogram.max_ns);
+    put_times(w, o, &row->histogram);
     if (rtl_hip_api_is_range(row)) {
         put_number(w, o, "open", row->open);
     } else {
@@ -34,12 +38,8 @@ static void put_row(struct json_writer *w, struct json_object *array, const stru
 {
     bool window = m->previous, recent = window && row->window.count;
     struct json_object *o = object_at_end(w, array);
-    if (!o)
-        return;
     rtl_json_hip_api_row(w, o, row->call);
     struct json_object *recently = object_in(w, o, "window");
-    if (!recently)
-        return;
     put_measured(w, recently, "calls", window, row->window.count);
     put_measured(w, recently, "total_ns", recent, row->window.total_ns);
     put_measured(w, recently, "p50_ns", recent, row->p50);
@@ -57,13 +57,13 @@ static void put_nested(struct json_writer *w, struct json_object *api, const str
     const struct rtl_hip_api_rows *rows = &m->hip_api;
     struct json_object *array = array_in(w, api, "nested");
     bool window = m->previous;
-    for (uint32_t i = 0; array && i < rows->tree_count && !w->failed; i++) {
+    for (uint32_t i = 0; i < rows->tree_count && !w->failed; i++) {
         const struct rtl_hip_api_model_row *row = &rows->tree[i];
         const struct rtl_hip_api_node_snapshot *node = row->node;
         char name[4 * RTL_HIP_API_TEXT + 1];
-        struct json_object *o = node ? object_at_end(w, array) : NULL;
-        if (!o)
+        if (!node)
             continue;
+        struct json_object *o = object_at_end(w, array);
         rtl_text_escape(name, sizeof name, node->name, node->name_bytes);
         put_text(w, o, "name", name);
         put_number(w, o, "depth", row->depth);
@@ -79,44 +79,35 @@ static void put_nested(struct json_writer *w, struct json_object *api, const str
     }
 }
 
-void rtl_json_range_kernel(struct json_writer *w, struct json_object *array, const struct rtl_hip_api_snapshot *api,
-                           const struct rtl_range_kernel *kernel, const char *kernel_name)
+/* Appends a kernel's numbers in one range. */
+static void put_range_kernel(struct json_writer *w, struct json_object *array, const struct rtl_hip_api_snapshot *api,
+                             const struct rtl_range_kernel *kernel, const char *kernel_name)
 {
-    static const double q[] = {0.5, 0.99};
-    const struct rtl_histogram_copy *h = &kernel->pair->histogram;
     uint32_t path[RTL_RANGE_PATH_MAX], depth = 0;
-    uint64_t v[2] = {0, 0};
-    struct json_object *o = object_at_end(w, array), *range = o ? array_in(w, o, "range") : NULL;
+    struct json_object *o = object_at_end(w, array), *range = array_in(w, o, "range");
     for (uint32_t n = kernel->pair->node; n && depth < RTL_RANGE_PATH_MAX; n = api->nodes[n].parent)
         path[depth++] = n;
-    while (range && depth--) {
+    while (depth--) {
         const struct rtl_hip_api_node_snapshot *node = &api->nodes[path[depth]];
         char name[4 * RTL_HIP_API_TEXT + 1];
         rtl_text_escape(name, sizeof name, node->name, node->name_bytes);
-        if (json_object_array_add(range, json_object_new_string(name)))
-            w->failed = true;
+        put_at_end(w, range, json_object_new_string(name));
     }
-    if (!range || w->failed)
-        return;
-    bool any = rtl_quantiles(NULL, h, q, 2, v);
     put_text(w, o, "kernel", kernel_name);
-    put_number(w, o, "timed", h->count);
-    put_number(w, o, "total_ns", h->total_ns);
-    put_measured(w, o, "p50_ns", any, v[0]);
-    put_measured(w, o, "p99_ns", any, v[1]);
-    put_measured(w, o, "max_ns", any, h->max_ns);
+    put_number(w, o, "timed", kernel->pair->histogram.count);
+    put_times(w, o, &kernel->pair->histogram);
 }
 
-/* Each kernel's dispatches by the innermost range that submitted them. */
-static void put_range_kernels(struct json_writer *w, struct json_object *api, const struct rtl_model *m)
+void rtl_json_range_kernels(struct json_writer *w, struct json_object *o, const struct rtl_snapshot *s,
+                            struct rtl_names *names)
 {
     struct rtl_range_kernel *kernels;
-    uint32_t count = rtl_range_kernels(&m->latest->snapshot, &kernels);
-    struct json_object *array = array_in(w, api, "range_kernels");
-    for (uint32_t i = 0; array && i < count && !w->failed; i++) {
+    uint32_t count = rtl_range_kernels(s, &kernels);
+    struct json_object *array = array_in(w, o, "range_kernels");
+    for (uint32_t i = 0; i < count && !w->failed; i++) {
         const struct rtl_kernel_snapshot *k = kernels[i].kernel;
-        rtl_json_range_kernel(w, array, m->latest->snapshot.hip_api, &kernels[i],
-                              rtl_names_form(m->names, k->id, k->name, k->name_length, RTL_NAME_FULL));
+        put_range_kernel(w, array, s->hip_api, &kernels[i],
+                         rtl_names_form(names, k->id, k->name, k->name_length, RTL_NAME_FULL));
     }
     w->failed |= !kernels;
     free(kernels);
@@ -126,32 +117,31 @@ static void put_range_kernels(struct json_writer *w, struct json_object *api, co
 static void put_link_counts(struct json_writer *w, struct json_object *api, const struct rtl_hip_api_snapshot *calls)
 {
     struct json_object *o = object_in(w, api, "links");
-    if (!o)
-        return;
     put_number(w, o, "dispatches", calls->linked);
     put_number(w, o, "copies", calls->copies_linked);
     struct json_object *unlinked = object_in(w, o, "unlinked");
-#define REASON(sym, num, key, text) \
-    if (unlinked && !w->failed)     \
-        put_number(w, unlinked, key, calls->unlinked[num]);
+#define REASON(sym, num, key, text) put_number(w, unlinked, key, calls->unlinked[num]);
     RTL_HIP_API_UNLINKED(REASON)
 #undef REASON
-    if (!w->failed)
-        put_number(w, o, "unlinked_copies", calls->copies_unlinked);
+    put_number(w, o, "unlinked_copies", calls->copies_unlinked);
 }
 
-void rtl_json_hip_api_memory(struct json_writer *w, struct json_object *array,
-                             const struct rtl_hip_api_memory_snapshot *m)
+void rtl_json_hip_api_rest(struct json_writer *w, struct json_object *root, const struct rtl_hip_api_snapshot *api)
 {
-    struct json_object *o = object_at_end(w, array);
-    if (!o)
-        return;
-    put_number(w, o, "pid", m->pid);
-    put_text(w, o, "place", m->place < RTL_HIP_API_GPUS ? "gpu" : "host");
-    put_measured(w, o, "gpu", m->place < RTL_HIP_API_GPUS, m->place);
-    put_number(w, o, "in_use_bytes", m->in_use);
-    put_number(w, o, "peak_bytes", m->peak);
-    put_number(w, o, "allocations", m->allocations);
+    struct json_object *array = array_in(w, root, "memory");
+    for (uint32_t i = 0; i < api->memory_count; i++) {
+        const struct rtl_hip_api_memory_snapshot *m = &api->memory[i];
+        struct json_object *o = object_at_end(w, array);
+        put_number(w, o, "pid", m->pid);
+        put_text(w, o, "place", m->place < RTL_HIP_API_GPUS ? "gpu" : "host");
+        put_measured(w, o, "gpu", m->place < RTL_HIP_API_GPUS, m->place);
+        put_number(w, o, "in_use_bytes", m->in_use);
+        put_number(w, o, "peak_bytes", m->peak);
+        put_number(w, o, "allocations", m->allocations);
+    }
+#define TROUBLE(member, key, text) put_number(w, root, key, api->member);
+    RTL_HIP_API_TROUBLES(TROUBLE)
+#undef TROUBLE
 }
 
 void rtl_json_hip_api(struct json_writer *w, struct json_object *root, const struct rtl_model *m)
@@ -163,24 +153,15 @@ void rtl_json_hip_api(struct json_writer *w, struct json_object *root, const str
         return;
     }
     struct json_object *api = object_in(w, root, "api");
-    struct json_object *array = api ? array_in(w, api, "functions") : NULL;
-    for (uint32_t i = 0; array && !w->failed && i < rows->functions; i++)
+    struct json_object *array = array_in(w, api, "functions");
+    for (uint32_t i = 0; i < rows->functions; i++)
         put_row(w, array, m, &rows->rows[i]);
-    array = w->failed ? NULL : array_in(w, api, "ranges");
-    for (uint32_t i = 0; array && !w->failed && i < rows->ranges; i++)
+    array = array_in(w, api, "ranges");
+    for (uint32_t i = 0; i < rows->ranges; i++)
         put_row(w, array, m, &rows->rows[rows->functions + i]);
-    if (!w->failed)
-        put_nested(w, api, m);
-    if (!w->failed)
-        put_range_kernels(w, api, m);
-    if (!w->failed && calls->links)
+    put_nested(w, api, m);
+    rtl_json_range_kernels(w, api, &m->latest->snapshot, m->names);
+    if (calls->links)
         put_link_counts(w, api, calls);
-    array = w->failed ? NULL : array_in(w, api, "memory");
-    for (uint32_t i = 0; array && i < calls->memory_count; i++)
-        rtl_json_hip_api_memory(w, array, &calls->memory[i]);
-#define TROUBLE(member, key, text) \
-    if (!w->failed)                \
-        put_number(w, api, key, calls->member);
-    RTL_HIP_API_TROUBLES(TROUBLE)
-#undef TROUBLE
+    rtl_json_hip_api_rest(w, api, calls);
 }

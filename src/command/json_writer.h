@@ -9,7 +9,8 @@
 
 #include "text/quote.h"
 
-/* Set by each failed step. Without memory json-c returns NULL, which it would print as null: a wrong value. */
+/* Set by each failed step. Without memory json-c returns NULL, and would print a wrong value, null. All steps
+ * accept NULL as their object: an earlier step failed. */
 struct json_writer {
     bool failed;
 };
@@ -17,7 +18,7 @@ struct json_writer {
 static inline void put_json(struct json_writer *w, struct json_object *object, const char *key,
                             struct json_object *value)
 {
-    if (!value || json_object_object_add(object, key, value)) {
+    if (!object || !value || json_object_object_add(object, key, value)) {
         json_object_put(value);
         w->failed = true;
     }
@@ -45,7 +46,7 @@ static inline void put_measured(struct json_writer *w, struct json_object *objec
 {
     if (measured)
         put_number(w, object, key, value);
-    else if (json_object_object_add(object, key, NULL))
+    else if (!object || json_object_object_add(object, key, NULL))
         w->failed = true;
 }
 
@@ -70,15 +71,19 @@ static inline struct json_object *object_in(struct json_writer *w, struct json_o
     return w->failed ? NULL : child;
 }
 
+static inline struct json_object *put_at_end(struct json_writer *w, struct json_object *array,
+                                             struct json_object *value)
+{
+    if (array && value && !json_object_array_add(array, value))
+        return value;
+    json_object_put(value);
+    w->failed = true;
+    return NULL;
+}
+
 static inline struct json_object *object_at_end(struct json_writer *w, struct json_object *array)
 {
-    struct json_object *child = json_object_new_object();
-    if (!child || json_object_array_add(array, child)) {
-        json_object_put(child);
-        w->failed = true;
-        return NULL;
-    }
-    return child;
+    return put_at_end(w, array, json_object_new_object());
 }
 
 static inline struct json_object *array_in(struct json_writer *w, struct json_object *root, const char *key)

@@ -1,10 +1,9 @@
 /* rtl-top list: lists processes that use a GPU and their activity over half a second; also visible processes that
  * aren't traced. */
 #include "base/clock.h"
-#include "command/json_processes.h"
+#include "command/output.h"
 #include "model/cells.h"
 #include "observe/observer.h"
-#include "record/db.h"
 #include "options/arguments.h"
 #include "options/complain.h"
 #include "watch/proc_scan.h"
@@ -31,6 +30,7 @@ struct process_list {
 static bool add_sample(struct process_list *l, struct rtl_process_set *set)
 {
     struct rtl_snapshot snapshot = {0};
+    rtl_process_set_send_heartbeat(set, l->model);
     return rtl_process_set_snapshot(set, &snapshot) == RTL_READER_OK &&
            rtl_model_add(l->model, &snapshot, rtl_real_ns());
 }
@@ -45,11 +45,9 @@ static bool sample_processes(struct process_list *l, struct rtl_process_set *set
     if (!l->model || !l->rows)
         return false;
     l->model->window_ns = RTL_WINDOW_INTERVAL;
-    rtl_process_set_send_heartbeat(set, l->model);
     if (!add_sample(l, set))
         return false;
     nanosleep(&pause, NULL);
-    rtl_process_set_send_heartbeat(set, l->model);
     if (!add_sample(l, set))
         return false;
     l->count = rtl_process_rows(l->model, l->rows, RTL_MEMBERS_MAX);
@@ -60,24 +58,18 @@ static bool print_list_json(const struct process_list *l)
 {
     struct json_writer w = {false};
     struct json_object *root = json_object_new_object();
-    if (!root)
-        return false;
     put_json(&w, root, "version", json_object_new_int(VERSION));
     put_number(&w, root, "time_ns", rtl_real_ns());
     put_measured(&w, root, "window_ns", l->model, l->model ? l->model->span_ns : 0);
     struct json_object *array = array_in(&w, root, "processes");
-    for (uint32_t i = 0; array && i < l->count; i++) {
+    for (uint32_t i = 0; i < l->count; i++) {
         struct json_object *o = object_at_end(&w, array);
-        if (!o)
-            break;
         put_json(&w, o, "traced", json_object_new_boolean(true));
         rtl_json_process(&w, o, l->model, &l->rows[i]);
     }
-    for (uint32_t i = 0; array && i < l->untraced.count; i++) {
+    for (uint32_t i = 0; i < l->untraced.count; i++) {
         const struct rtl_member_info *info = &l->untraced.list[i];
         struct json_object *o = object_at_end(&w, array);
-        if (!o)
-            break;
         put_json(&w, o, "traced", json_object_new_boolean(false));
         put_json(&w, o, "observable", json_object_new_boolean(rtl_observer_may(info->pid)));
         put_number(&w, o, "pid", (uint64_t)info->pid);
@@ -117,29 +109,17 @@ static void print_list_text(const struct process_list *l)
 
 static int parse_list(struct process_list *l, int argc, char **argv)
 {
+    const struct rtl_own_value own[RTL_LIST_OWN_COUNT] = {[RTL_LIST_JSON] = {.flag = &l->json}};
     struct rtl_arguments a;
-    int status;
     rtl_options_default(&l->options);
     l->options.delay_ns = RTL_SEC / 2;
     l->options.all = l->options.apart = true;
     l->options.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-    rtl_arguments_begin(&a, RTL_COMMAND_LIST, false, argc, argv);
-    for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
-        char *text = NULL;
-        if (o == RTL_LIST_JSON)
-            l->json = true;
-        else if (rtl_options_set(&l->options, (enum rtl_option)(o - RTL_SHARED), a.value, &text) != RTL_PARSED_RUN) {
-            rtl_complain("%s", text ? text : "out of memory");
-            free(text);
-            return RTL_READER_USAGE;
-        }
-    }
-    if (rtl_arguments_done(&a, &status))
+    int status = rtl_arguments_read(&a, RTL_COMMAND_LIST, false, own, &l->options, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
-    if (a.first < argc) {
-        rtl_complain("rtl-top list takes no '%s': it lists all processes", argv[a.first]);
-        return RTL_READER_USAGE;
-    }
+    if (a.first < argc)
+        return RTL_WRONG("rtl-top list takes no '%s': it lists all processes", argv[a.first]);
     return RTL_GO_ON;
 }
 
@@ -161,13 +141,11 @@ int rtl_list_command(int argc, char **argv)
         print_list_text(&l);
     else if (ok)
         printf("no process that uses a GPU and that you may see\n");
-    if (!ok)
-        rtl_complain("out of memory");
-    else if (set && rtl_process_set_left_out(set)) {
+    if (ok && set && rtl_process_set_left_out(set)) {
         rtl_process_set_explain_left_out(set, why, sizeof why);
         rtl_complain("%s", why);
     }
-    status = !ok ? RTL_READER_USAGE : rtl_stdout_written() ? 0 : (int)RTL_DB_FULL;
+    status = ok ? rtl_exit_status(0) : RTL_WRONG("out of memory");
     rtl_untraced_free(&l.untraced);
     free(l.rows);
     rtl_model_free(l.model);

@@ -2,7 +2,7 @@
 #include "command/run.h"
 #include "model/labels.h"
 #include "options/complain.h"
-#include "watch/proc_title.h"
+#include "watch/proc_scan.h"
 #include "shm/control_client.h"
 
 #include <stdio.h>
@@ -30,14 +30,11 @@ static int change_mode(const struct rtl_options *options, struct rtl_reader *rea
     struct rtl_control_link link;
     struct rtl_in_force before = {0}, now = {0};
     enum rtl_reader_status status = rtl_control_open(reader, &link, why, sizeof why);
-    if (status == RTL_READER_OK && !rtl_reader_in_force(reader, &before)) {
-        snprintf(why, sizeof why, "the segment of process %d is damaged: it has no valid mode", (int)pid);
-        status = RTL_READER_VERSION;
+    if (status != RTL_READER_OK)
+        return rtl_refuse((int)status, "%s", why);
+    if (!rtl_reader_in_force(reader, &before)) {
         rtl_control_close(&link);
-    }
-    if (status != RTL_READER_OK) {
-        rtl_complain("%s", why);
-        return (int)status;
+        return rtl_refuse(RTL_READER_VERSION, "the segment of process %d is damaged: it has no valid mode", (int)pid);
     }
     rtl_proc_title(pid, "", title, sizeof title);
     bool calls = rtl_reader_has_calls(reader); /* calls are recorded in all modes; with them, default is called hip */
@@ -47,10 +44,8 @@ static int change_mode(const struct rtl_options *options, struct rtl_reader *rea
     bool taken =
         before.mode != options->mode && wait_in_force(reader, number, &now); /* the same mode: nothing to wait for */
     rtl_control_close(&link);
-    if (!taken && !rtl_reader_alive(reader)) {
-        rtl_complain("process %d exited before it switched the mode", (int)pid);
-        return RTL_READER_EXITED;
-    }
+    if (!taken && !rtl_reader_alive(reader))
+        return rtl_refuse(RTL_READER_EXITED, "process %d exited before it switched the mode", (int)pid);
     if (before.mode == options->mode && (!taken || now.mode == before.mode))
         printf("process %d (%s): mode %s, as before\n", (int)pid, title, mode);
     else if (!taken)

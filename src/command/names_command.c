@@ -3,7 +3,6 @@
  *
  * As on the screen, each name is made unique among the names before it, and equal names are one row.
  */
-#include "record/db.h"
 #include "options/arguments.h"
 #include "options/complain.h"
 #include "shm/hash.h"
@@ -23,9 +22,9 @@ enum { LINE_MAX_BYTES = 64 << 10, WIDTH_MAX = 10000, TABLE_SIZE = 4 * RTL_KERNEL
 
 struct name_list {
     struct rtl_names *names;
-    enum rtl_name_form form;
+    struct rtl_options options; /* form of names, and ASCII */
     int width;
-    bool ascii, family;
+    bool family;
     uint32_t count;
     char *lines[RTL_KERNELS_MAX];
     uint32_t table[TABLE_SIZE]; /* 1 + index in `lines`; 0 = free */
@@ -33,41 +32,20 @@ struct name_list {
 
 static int parse_names(struct name_list *l, int argc, char **argv)
 {
+    uint64_t width = 0;
+    const struct rtl_own_value own[RTL_NAMES_OWN_COUNT] = {
+        [RTL_NAMES_WIDTH] = {.number = &width, .least = 1, .most = WIDTH_MAX, .needs = "columns from 1 to "},
+        [RTL_NAMES_FAMILY] = {.flag = &l->family},
+    };
     struct rtl_arguments a;
-    int status;
-    rtl_arguments_begin(&a, RTL_COMMAND_NAMES, false, argc, argv);
-    for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
-        uint64_t width;
-        switch (o) {
-        case RTL_NAMES_WIDTH:
-            if (!rtl_parse_number(a.value, 1, WIDTH_MAX, &width)) {
-                rtl_complain("-w needs columns from 1 to %d, not '%s'", WIDTH_MAX, a.value);
-                return RTL_READER_USAGE;
-            }
-            l->width = (int)width;
-            break;
-        case RTL_SHARED + RTL_OPTION_NAMES:
-            if (!rtl_name_form_parse(a.value, &l->form)) {
-                rtl_complain("--names needs short, template, full or mangled, not '%s'", a.value);
-                return RTL_READER_USAGE;
-            }
-            break;
-        case RTL_NAMES_FAMILY:
-            l->family = true;
-            break;
-        case RTL_SHARED + RTL_OPTION_ASCII:
-            l->ascii = true;
-            break;
-        default:
-            break;
-        }
-    }
-    if (rtl_arguments_done(&a, &status))
+    rtl_options_default(&l->options);
+    l->options.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    int status = rtl_arguments_read(&a, RTL_COMMAND_NAMES, false, own, &l->options, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
-    if (a.first < argc) {
-        rtl_complain("rtl-top names reads standard input, not '%s': rtl-top names <FILE", argv[a.first]);
-        return RTL_READER_USAGE;
-    }
+    l->width = width ? (int)width : RTL_NAMES_WHOLE;
+    if (a.first < argc)
+        return RTL_WRONG("rtl-top names reads standard input, not '%s': rtl-top names <FILE", argv[a.first]);
     return RTL_GO_ON;
 }
 
@@ -101,32 +79,25 @@ static long read_name(char *line, uint64_t number)
     long length = 0;
     int c;
     while ((c = getc(stdin)) != EOF && c != '\n') {
-        if (!c) {
-            rtl_complain("line %llu contains a zero byte: this is not a list of names", (unsigned long long)number);
-            return NO_LINE;
-        }
-        if (length == LINE_MAX_BYTES) {
-            rtl_complain("line %llu has more than %d bytes: this is not a kernel's name", (unsigned long long)number,
-                         LINE_MAX_BYTES);
-            return NO_LINE;
-        }
+        if (!c)
+            return rtl_refuse(NO_LINE, "line %llu contains a zero byte: this is not a list of names",
+                              (unsigned long long)number);
+        if (length == LINE_MAX_BYTES)
+            return rtl_refuse(NO_LINE, "line %llu has more than %d bytes: this is not a kernel's name",
+                              (unsigned long long)number, LINE_MAX_BYTES);
         line[length++] = (char)c;
     }
     line[length] = '\0';
-    if (ferror(stdin)) {
-        rtl_complain("cannot read standard input: %s", strerror(errno));
-        return NO_LINE;
-    }
+    if (ferror(stdin))
+        return rtl_refuse(NO_LINE, "cannot read standard input: %s", strerror(errno));
     return c == EOF && !length ? AT_END : length;
 }
 
 static int print_names(struct name_list *l)
 {
     char *line = malloc(LINE_MAX_BYTES + 1);
-    if (!line) {
-        rtl_complain("out of memory");
-        return RTL_READER_USAGE;
-    }
+    if (!line)
+        return RTL_WRONG("out of memory");
     if (isatty(STDIN_FILENO))
         rtl_complain("reading names from the terminal, one a line; Ctrl-D ends");
     long length = 0;
@@ -144,28 +115,20 @@ static int print_names(struct name_list *l)
         const char *raw = l->lines[id];
         if (l->family)
             printf("%s\t", rtl_name_family_name(rtl_names_family(l->names, id, raw, (size_t)length)));
-        puts(rtl_names_cell(l->names, id, raw, (size_t)length, l->form, l->width, l->ascii));
+        puts(rtl_names_cell(l->names, id, raw, (size_t)length, l->options.names, l->width, l->options.ascii));
     }
     free(line);
-    if (!rtl_stdout_written())
-        return RTL_DB_FULL;
-    return length == NO_LINE ? RTL_READER_USAGE : 0;
+    return rtl_exit_status(length == NO_LINE ? RTL_READER_USAGE : 0);
 }
 
 int rtl_names_command(int argc, char **argv)
 {
     struct name_list *l = calloc(1, sizeof *l);
-    int status = RTL_READER_USAGE;
-    if (l)
-        l->names = rtl_names_create();
-    if (!l || !l->names) {
-        rtl_complain("out of memory");
+    if (!l || !(l->names = rtl_names_create())) {
         free(l);
-        return status;
+        return RTL_WRONG("out of memory");
     }
-    l->width = RTL_NAMES_WHOLE;
-    status = parse_names(l, argc, argv);
-    l->ascii |= strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+    int status = parse_names(l, argc, argv);
     if (status == RTL_GO_ON)
         status = print_names(l);
     rtl_names_free(l->names);

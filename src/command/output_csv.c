@@ -4,16 +4,6 @@
 #include "model/ranks.h"
 #include "text/quote.h"
 
-static void put_bytes(void *out, const char *bytes, size_t count)
-{
-    fwrite(bytes, 1, count, out);
-}
-
-static void write_text(FILE *out, const char *text)
-{
-    rtl_quote_csv(put_bytes, out, text);
-}
-
 static void write_number(FILE *out, bool measured, uint64_t value)
 {
     if (measured)
@@ -22,26 +12,25 @@ static void write_number(FILE *out, bool measured, uint64_t value)
         fputc(',', out);
 }
 
-/* A line: a kernel, or a kernel in one process. */
-struct csv_line {
-    pid_t pid;
-    enum rtl_target_state state;
-    const struct rtl_kernel_snapshot *kernel;
-    uint64_t window_calls, window_timed, window_total_ns, p50, p99;
-};
-
-static void write_line(const struct rtl_output_frame *f, const struct rtl_row *row, const struct csv_line *line,
+/* Writes a line: a kernel in one process, or a kernel (member NULL). */
+static void write_line(const struct rtl_output_frame *f, const struct rtl_row *row, const struct rtl_rank *line,
                        FILE *out)
 {
     static const double q[] = {0.5, 0.9, 0.99};
     const struct rtl_model *m = f->model;
     const struct rtl_histogram_copy *h = &line->kernel->histogram;
     uint64_t v[3];
-    bool window = m->base, any = rtl_quantiles(NULL, h, q, 3, v), recent = window && line->window_timed;
-    fprintf(out, "%llu,%d,%s,", (unsigned long long)m->latest->real_ns, (int)line->pid, rtl_target_json(line->state));
-    write_text(out, rtl_names_form(m->names, row->id, row->kernel->name, row->kernel->name_length, RTL_NAME_MANGLED));
+    bool window = m->base && m->counted_ns, any = rtl_quantiles(NULL, h, q, 3, v),
+         recent = window && line->window_timed;
+    enum rtl_target_state state = m->state;
+    if (line->member)
+        state = line->member->ended ? RTL_TARGET_EXITED : RTL_TARGET_LIVE;
+    fprintf(out, "%llu,%d,%s,", (unsigned long long)m->latest->real_ns,
+            (int)(line->member ? line->member->info.pid : f->pid), rtl_target_json(state));
+    rtl_quote_csv(rtl_quote_to_file, out,
+                  rtl_names_form(m->names, row->id, row->kernel->name, row->kernel->name_length, RTL_NAME_MANGLED));
     fputc(',', out);
-    write_text(out, rtl_model_name(m, row, RTL_NAME_SHORT, RTL_NAMES_WHOLE, f->options->ascii));
+    rtl_quote_csv(rtl_quote_to_file, out, rtl_model_name(m, row, RTL_NAME_SHORT, RTL_NAMES_WHOLE, f->options->ascii));
     fprintf(out, ",%llu,%llu,%llu", (unsigned long long)line->kernel->calls, (unsigned long long)h->count,
             (unsigned long long)line->kernel->untimed);
     write_number(out, any, h->total_ns);
@@ -64,18 +53,8 @@ static void write_ranks(const struct rtl_output_frame *f, const struct rtl_row *
 {
     struct rtl_rank ranks[RTL_MEMBERS_MAX];
     uint32_t count = rtl_ranks(f->model, row, true, ranks, RTL_MEMBERS_MAX);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct rtl_rank *r = &ranks[i];
-        struct csv_line line = {r->member->info.pid,
-                                r->member->ended ? RTL_TARGET_EXITED : RTL_TARGET_LIVE,
-                                r->kernel,
-                                r->window_calls,
-                                r->window_timed,
-                                r->window_total_ns,
-                                r->p50,
-                                r->p99};
-        write_line(f, row, &line, out);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        write_line(f, row, &ranks[i], out);
 }
 
 bool rtl_output_csv(const struct rtl_output_frame *f, FILE *out)
@@ -87,9 +66,12 @@ bool rtl_output_csv(const struct rtl_output_frame *f, FILE *out)
               out);
     for (uint32_t r = 0; r < m->shown; r++) {
         const struct rtl_row *row = &m->rows[m->order[r]];
-        struct csv_line line = {
-            f->pid,   m->state, row->kernel, row->window_calls, row->window.count, row->window.total_ns,
-            row->p50, row->p99};
+        const struct rtl_rank line = {.kernel = row->kernel,
+                                      .window_calls = row->window_calls,
+                                      .window_timed = row->window.count,
+                                      .window_total_ns = row->window.total_ns,
+                                      .p50 = row->p50,
+                                      .p99 = row->p99};
         if (m->latest->snapshot.parts)
             write_ranks(f, row, out);
         else

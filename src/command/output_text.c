@@ -3,6 +3,8 @@
 #include "model/coverage.h"
 #include "model/cells.h"
 #include "model/labels.h"
+#include "model/model_gpus.h"
+#include "model/model_rows.h"
 #include "model/probe_figures.h"
 #include "model/queue_error.h"
 #include "shm/gpu_names.h"
@@ -69,6 +71,8 @@ static void write_sums(const struct rtl_output_frame *f, FILE *out)
             rtl_format_interval(m->span_ns).text, m->zero ? "zero" : "start", rtl_format_age(rtl_model_since(m)).text);
     rtl_coverage_text(m, coverage, sizeof coverage);
     fprintf(out, "%s\n", coverage);
+    if (f->restart && rtl_is_observed(s))
+        fprintf(out, "exact times: %s\n", f->restart);
     fprintf(out,
             "dispatches %s/s  kernels %u  drop %s  signals in use %llu free %llu created %llu peak %llu limit %llu\n",
             rtl_format_rate(m->rate).text, m->row_count, rtl_format_count(m->lost).text,
@@ -85,10 +89,17 @@ static void write_sums(const struct rtl_output_frame *f, FILE *out)
                 rtl_gpu_label(s, gpu->agent->gpu).text, gpu->agent->name,
                 gpu->busy > 0 && gpu->agent->users > 1 ? "<=" : "",
                 gpu->busy >= 0 ? rtl_format_share(gpu->busy).text : RTL_NONE, gpu->busy >= 0 ? "%" : "", gpu->queues,
-                rtl_format_exact(gpu->depth, 20).text, time_text(f, gpu->facts.waits, gpu->wait_p99).text, verdict);
+                gpu->depth_known ? rtl_format_exact(gpu->depth, 20).text : RTL_NONE,
+                time_text(f, gpu->facts.waits, gpu->wait_p99).text, verdict);
         write_idle(f, gpu, out);
     }
     write_nameless_gpus(m, out);
+}
+
+static struct rtl_number depth_text(const struct rtl_model *m, const struct rtl_queue_snapshot *queue)
+{
+    const struct rtl_number none = {RTL_NONE};
+    return rtl_depth_is_known(&m->latest->snapshot, queue) ? rtl_format_exact(queue->depth, 20) : none;
 }
 
 static void write_queues(const struct rtl_output_frame *f, FILE *out)
@@ -100,11 +111,10 @@ static void write_queues(const struct rtl_output_frame *f, FILE *out)
             fprintf(out, "pid %llu ", (unsigned long long)row->queue->pid);
         fprintf(out, "%s%s  depth %s  dispatches %s %s/s  wait p50 %s p99 %s  gap p50 %s p99 %s",
                 rtl_queue_label(&m->latest->snapshot, row->queue).text,
-                row->queue->live || row->queue->shared ? "" : " destroyed",
-                rtl_format_exact(row->queue->depth, 20).text, rtl_format_count(row->queue->dispatches).text,
-                rtl_format_rate(row->rate).text, time_text(f, row->has_wait, row->wait_p50).text,
-                time_text(f, row->has_wait, row->wait_p99).text, time_text(f, row->has_gap, row->gap_p50).text,
-                time_text(f, row->has_gap, row->gap_p99).text);
+                row->queue->live || row->queue->shared ? "" : " destroyed", depth_text(m, row->queue).text,
+                rtl_format_count(row->queue->dispatches).text, rtl_format_rate(row->rate).text,
+                time_text(f, row->has_wait, row->wait_p50).text, time_text(f, row->has_wait, row->wait_p99).text,
+                time_text(f, row->has_gap, row->gap_p50).text, time_text(f, row->has_gap, row->gap_p99).text);
         if (row->queue->path)
             fprintf(out, "  way %s (%s)", rtl_queue_path_label(row->queue->path),
                     rtl_path_reason_label(row->queue->path_reason));
@@ -126,14 +136,15 @@ static void write_copies(const struct rtl_output_frame *f, FILE *out)
         const struct rtl_copies_row *row = &m->copies[i];
         bool timed = row->window.count;
         fprintf(out, "%s copies %s  %s %s/s  bytes %s %s/s  p50 %s p99 %s",
-                rtl_gpu_label(&m->latest->snapshot, row->copies->gpu).text, rtl_direction_text(row->copies->direction),
-                rtl_format_count(row->copies->count).text, rtl_format_rate(row->rate).text,
-                rtl_format_bytes(row->copies->bytes).text, rtl_format_rate(row->bandwidth).text,
-                time_text(f, timed, row->p50).text, time_text(f, timed, row->p99).text);
+                rtl_gpu_label(&m->latest->snapshot, row->copies->gpu).text,
+                rtl_direction_names(row->copies->direction).text, rtl_format_count(row->copies->count).text,
+                rtl_format_rate(row->rate).text, rtl_format_bytes(row->copies->bytes).text,
+                rtl_format_rate(row->bandwidth).text, time_text(f, timed, row->p50).text,
+                time_text(f, timed, row->p99).text);
         for (unsigned r = 0, any = 0; r < RTL_COPY_UNTIMED_LIMIT; r++)
-            if (row->copies->untimed[r] && rtl_copy_reason_key(r))
+            if (row->copies->untimed[r] && rtl_copy_reason_names(r).key)
                 fprintf(out, "%s %s %s", any++ ? "," : "  not timed:", rtl_format_count(row->copies->untimed[r]).text,
-                        rtl_copy_reason_key(r));
+                        rtl_copy_reason_names(r).key);
         fputc('\n', out);
     }
 }
@@ -188,19 +199,17 @@ static void write_probe(const struct rtl_output_frame *f, FILE *out)
     const struct rtl_probe_told *p = f->probe;
     const struct rtl_probe_state *s = &p->state;
     struct rtl_probe_figures figures;
-    const char *name = "(unnamed kernel)";
-    for (uint32_t i = 0; i < f->model->row_count; i++)
-        if (!f->model->rows[i].kernels && f->model->rows[i].id == p->kernel)
-            name = rtl_model_name(f->model, &f->model->rows[i], f->options->names, RTL_NAMES_WHOLE, f->options->ascii);
-    fprintf(out, "probe %s", name);
+    const struct rtl_row *row = rtl_model_row(f->model, p->kernel);
+    fprintf(out, "probe %s",
+            row ? rtl_model_name(f->model, row, f->options->names, RTL_NAMES_WHOLE, f->options->ascii)
+                : "(unnamed kernel)");
     if (p->on_gpu)
         fprintf(out, "  GPU %u", p->gpu);
     fprintf(out, "  %s", p->runs ? p->stage : p->over);
     rtl_probe_figures(s, &figures);
     if (p->counted && figures.any)
-        fprintf(out, "  dispatches %s of %s", rtl_format_count(s->recorded).text, rtl_format_count(s->dispatches).text);
-    if (p->counted && figures.any)
-        fprintf(out, "  mean %s  waves %s of %s", time_text(f, true, figures.duration_mean_ns).text,
+        fprintf(out, "  dispatches %s of %s  mean %s  waves %s of %s", rtl_format_count(s->recorded).text,
+                rtl_format_count(s->dispatches).text, time_text(f, true, figures.duration_mean_ns).text,
                 rtl_format_count(s->waves).text, rtl_format_count(s->waves_expected).text);
     if (p->counted && s->waves)
         fprintf(out, "  cycles p50 %s p99 %s  units %u imbalance %.2f", rtl_probe_cycles_text(figures.p50).text,
@@ -227,12 +236,18 @@ static bool in_text(int column, bool comparing)
 bool rtl_output_text(const struct rtl_output_frame *f, FILE *out)
 {
     const struct rtl_model *m = f->model;
+    char steps[1024];
     if (f->number)
         fputc('\n', out);
     write_sums(f, out);
     write_queues(f, out);
     write_copies(f, out);
     write_calls(f, out);
+    rtl_steps_text(m, f->options->units, (int)sizeof steps, f->options->ascii, steps, sizeof steps);
+    if (*steps)
+        fprintf(out, "step %s\n", steps);
+    else if (m->steps.trouble)
+        fprintf(out, "step %s: %s\n", m->steps.marker, m->steps.trouble);
     if (f->probe && f->probe->there)
         write_probe(f, out);
     int width[RTL_COLUMN_COUNT];

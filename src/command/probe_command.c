@@ -2,23 +2,19 @@
 #include "base/clock.h"
 #include "base/version.h"
 #include "command/probe_report.h"
+#include "command/run.h"
 #include "record/db.h"
-#include "record/outfile.h"
 #include "record/process_info.h"
+#include "shm/control_client.h"
 #include "options/arguments.h"
 #include "options/complain.h"
 #include "watch/group_recorder.h"
-#include "watch/heartbeat.h"
 #include "watch/kernel_choice.h"
 #include "probing/probe_rounds.h"
-#include "options/progress.h"
-#include "watch/proc_title.h"
+#include "watch/proc_scan.h"
 #include "stats/quantile.h"
-#include "text/text.h"
 
 #include <langinfo.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -32,22 +28,19 @@ struct probe_job {
     int gpu;
     bool stalls, json, force;
     struct rtl_reader *reader;
-    struct rtl_heartbeat heartbeat;
+    struct rtl_control_link control;
     struct rtl_names *names;
-    struct rtl_probe_session *own_session;   /* without `stalls` */
-    struct rtl_probe_rounds *rounds;         /* with `stalls` */
-    const struct rtl_probe_session *session; /* the session that the report describes */
-    struct rtl_probe_keep *keep;
+    struct rtl_probe_session *own_session; /* without `stalls` */
+    struct rtl_probe_rounds *rounds;       /* with `stalls` */
+    struct rtl_probe_keep keep;
     struct rtl_snapshot before; /* taken before the probe */
     const struct rtl_kernel_snapshot *kernel;
-    const struct rtl_stalls_report *waits; /* of `rounds` */
     /* describe the process; copied, since it may exit before the report */
     char title[160];
     struct rtl_recording_info described;
     struct rtl_proc_member_info process;
-    /* how the last session ended: exit status, a word, a line */
-    int status;
-    const char *ended;
+    struct rtl_probe_report report;
+    int status; /* how the last session ended, as report.ended and `why` */
     char why[640];
 };
 
@@ -60,92 +53,49 @@ static void on_signal(int number)
 
 /* --- the command line --- */
 
-#define WRONG(...) (rtl_complain(__VA_ARGS__), RTL_READER_USAGE)
-
-static int set_option(struct probe_job *p, int option, const char *value)
-{
-    uint64_t n;
-    char *text = NULL;
-    switch (option) {
-    case RTL_PROBE_PID:
-        if (!rtl_parse_number(value, 1, INT32_MAX, &n))
-            return WRONG("-p needs the number of one process, not '%s'", value);
-        p->pid = (pid_t)n;
-        return 0;
-    case RTL_PROBE_KERNEL:
-        if (!*value)
-            return WRONG("-k needs a kernel's name, or a part of it, not ''");
-        p->name = value;
-        return 0;
-    case RTL_PROBE_WANTED:
-        if (!rtl_parse_number(value, 1, UINT32_MAX, &p->wanted))
-            return WRONG("-n needs a number of dispatches from 1 to %u, not '%s'", UINT32_MAX, value);
-        return 0;
-    case RTL_PROBE_ONE_IN:
-        if (!rtl_parse_number(value, 1, RTL_PROBE_EVERY_MAX, &p->every))
-            return WRONG("--every needs a number from 1 to %d, not '%s'", RTL_PROBE_EVERY_MAX, value);
-        return 0;
-    case RTL_PROBE_GPU:
-        if (!rtl_parse_number(value, 0, RTL_AGENTS_MAX - 1, &n))
-            return WRONG("--gpu needs the number of a GPU, from 0, not '%s'", value);
-        p->gpu = (int)n;
-        return 0;
-    case RTL_PROBE_TIMEOUT:
-        if (!rtl_parse_interval(value, &p->timeout_ns))
-            return WRONG("--timeout needs seconds from 0.05 to 3600, such as 10, 0.5 or 5m, not '%s'", value);
-        return 0;
-    case RTL_PROBE_STALLS:
-        p->stalls = true;
-        return 0;
-    case RTL_PROBE_AS_JSON:
-        p->json = true;
-        return 0;
-    case RTL_PROBE_KEEP:
-        if (!*value)
-            return WRONG("--keep needs the name of a folder, not ''");
-        p->keep_folder = value;
-        return 0;
-    case RTL_PROBE_WRITE:
-        if (!*value)
-            return WRONG("-w needs the name of a file, not ''");
-        p->write = value;
-        return 0;
-    case RTL_PROBE_FORCE:
-        p->force = true;
-        return 0;
-    default:
-        if (rtl_options_set(&p->options, (enum rtl_option)(option - RTL_SHARED), value, &text) == RTL_PARSED_RUN)
-            return 0;
-        rtl_complain("%s", text ? text : "out of memory");
-        free(text);
-        return RTL_READER_USAGE;
-    }
-}
-
 static int parse_probe_options(struct probe_job *p, int argc, char **argv)
 {
+    const char *timeout = NULL;
+    uint64_t gpu = UINT64_MAX;
+    const struct rtl_own_value own[RTL_PROBE_OWN_COUNT] = {
+        [RTL_PROBE_PID] = {.pid = &p->pid},
+        [RTL_PROBE_KERNEL] = {.text = &p->name, .needs = "a kernel's name, or a part of it"},
+        [RTL_PROBE_WANTED] = {.number = &p->wanted,
+                              .least = 1,
+                              .most = UINT32_MAX,
+                              .needs = "a number of dispatches from 1 to "},
+        [RTL_PROBE_ONE_IN] = {.number = &p->every,
+                              .least = 1,
+                              .most = RTL_PROBE_EVERY_MAX,
+                              .needs = "a number from 1 to "},
+        [RTL_PROBE_GPU] = {.number = &gpu, .most = RTL_AGENTS_MAX - 1, .needs = "the number of a GPU, from 0"},
+        [RTL_PROBE_TIMEOUT] = {.text = &timeout},
+        [RTL_PROBE_STALLS] = {.flag = &p->stalls},
+        [RTL_PROBE_AS_JSON] = {.flag = &p->json},
+        [RTL_PROBE_KEEP] = {.text = &p->keep_folder, .needs = "the name of a folder"},
+        [RTL_PROBE_WRITE] = {.text = &p->write, .needs = "the name of a file"},
+        [RTL_PROBE_FORCE] = {.flag = &p->force},
+    };
     struct rtl_arguments a;
-    int status = 0;
-    *p = (struct probe_job){.gpu = -1, .timeout_ns = 60 * RTL_SEC};
+    *p = (struct probe_job){.timeout_ns = 60 * RTL_SEC};
     rtl_options_default(&p->options);
     p->options.ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
-    rtl_arguments_begin(&a, RTL_COMMAND_PROBE, false, argc, argv);
-    for (int o; !status && (o = rtl_arguments_next(&a)) >= 0;)
-        status = set_option(p, o, a.value);
-    if (status)
+    int status = rtl_arguments_read(&a, RTL_COMMAND_PROBE, false, own, &p->options, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
-    if (rtl_arguments_done(&a, &status))
-        return status;
+    if (timeout && !rtl_parse_interval(timeout, &p->timeout_ns))
+        return RTL_WRONG("--timeout needs seconds from 0.05 to 3600, such as 10, 0.5 or 5m, not '%s'", timeout);
+    p->gpu = gpu < RTL_AGENTS_MAX ? (int)gpu : -1;
     if (a.first < argc)
-        return WRONG("rtl-top probe accepts no '%s': rtl-top probe -p PID -k NAME", argv[a.first]);
+        return RTL_WRONG("rtl-top probe accepts no '%s': rtl-top probe -p PID -k NAME", argv[a.first]);
     if (!p->pid)
-        return WRONG("which process? rtl-top probe -p PID -k NAME");
+        return RTL_WRONG("which process? rtl-top probe -p PID -k NAME");
     if (!p->name)
-        return WRONG("which kernel? rtl-top probe -p %d -k NAME", (int)p->pid);
+        return RTL_WRONG("which kernel? rtl-top probe -p %d -k NAME", (int)p->pid);
     if (p->force && !p->keep_folder && !p->write)
-        return WRONG("--force needs --keep or -w");
+        return RTL_WRONG("--force needs --keep or -w");
     if (p->stalls && p->write)
-        return WRONG("-w can't be combined with --stalls: recordings have no place for its numbers");
+        return RTL_WRONG("-w can't be combined with --stalls: recordings have no place for its numbers");
     if (!p->wanted)
         p->wanted = p->stalls ? RTL_PROBE_ROUND_WANTED : 100;
     return RTL_GO_ON;
@@ -165,25 +115,16 @@ static int choose_kernel(struct probe_job *p)
     p->kernel = choice.kernel;
     if (p->kernel)
         return 0;
-    if (!choice.count) {
-        rtl_complain("process %d has dispatched no kernel whose name has '%s'; their names: rtl-top -p %d -b -n 1",
-                     (int)p->pid, p->name, (int)p->pid);
-        return RTL_READER_NOT_PROBED;
-    }
+    if (!choice.count)
+        return rtl_refuse(RTL_READER_NOT_PROBED,
+                          "process %d has dispatched no kernel whose name has '%s'; their names: rtl-top -p %d -b -n 1",
+                          (int)p->pid, p->name, (int)p->pid);
     rtl_complain("%u kernels of process %d have '%s' in their names; which one?", choice.count, (int)p->pid, p->name);
     for (uint32_t i = 0; i < choice.count && i < RTL_CANDIDATES_MAX; i++)
         rtl_complain("  %s", rtl_kernel_candidate(&choice, i, p->names, p->options.ascii));
     if (choice.count > RTL_CANDIDATES_MAX)
         rtl_complain("  and %u more", choice.count - RTL_CANDIDATES_MAX);
     return RTL_READER_USAGE;
-}
-
-static const struct rtl_kernel_snapshot *find_kernel(const struct rtl_snapshot *snapshot, uint32_t id)
-{
-    for (uint32_t i = 0; i < snapshot->kernel_count; i++)
-        if (snapshot->kernels[i].id == id)
-            return &snapshot->kernels[i];
-    return NULL;
 }
 
 static void pause_for(long ns)
@@ -197,12 +138,12 @@ static double measure_rate(struct probe_job *p)
     struct rtl_snapshot now = {0};
     double per_second = 0;
     for (int i = 0; i < RATE_STEPS && !stop_signal && rtl_reader_alive(p->reader); i++) {
-        rtl_heartbeat_send(&p->heartbeat, NULL);
+        rtl_control_heartbeat(&p->control);
         pause_for(STEP_NS);
     }
     if (rtl_reader_snapshot(p->reader, &now) != RTL_READER_OK)
         return 0;
-    const struct rtl_kernel_snapshot *k = find_kernel(&now, p->kernel->id);
+    const struct rtl_kernel_snapshot *k = rtl_snapshot_kernel(&now, p->kernel->id);
     uint64_t ns = now.taken_mono_ns - p->before.taken_mono_ns;
     if (k && ns && k->calls > p->kernel->calls)
         per_second = (double)(k->calls - p->kernel->calls) * 1e9 / (double)ns;
@@ -237,7 +178,7 @@ static int status_of(const struct rtl_probe_plan *probing)
 static void note_end(struct probe_job *p, const struct rtl_probe_plan *probing)
 {
     p->status = status_of(probing);
-    p->ended = rtl_probe_plan_word(probing);
+    p->report.ended = rtl_probe_plan_word(probing);
     rtl_probe_plan_text(probing, p->why, sizeof p->why);
 }
 
@@ -245,7 +186,7 @@ static void note_end(struct probe_job *p, const struct rtl_probe_plan *probing)
 static bool wait_for_step(struct probe_job *p, bool *stopped)
 {
     bool stops = stop_signal && !*stopped;
-    rtl_heartbeat_send(&p->heartbeat, NULL);
+    rtl_control_heartbeat(&p->control);
     *stopped |= stops;
     return stops;
 }
@@ -253,12 +194,11 @@ static bool wait_for_step(struct probe_job *p, bool *stopped)
 /* Complain that no session could be opened; return the status. */
 static int open_failed(struct probe_job *p, int status)
 {
-    p->ended = "no_page";
+    p->report.ended = "no_page";
     p->status = status;
     if (!rtl_reader_alive(p->reader)) /* the process has exited, so nothing can be opened */
         note_end(p, &(struct rtl_probe_plan){.over = RTL_PROBING_EXITED});
-    rtl_complain("%s", p->why);
-    return p->status;
+    return rtl_refuse(p->status, "%s", p->why);
 }
 
 static int run_once(struct probe_job *p, const struct rtl_probe_wish *wish)
@@ -268,18 +208,18 @@ static int run_once(struct probe_job *p, const struct rtl_probe_wish *wish)
         (int)rtl_probe_session_open(p->reader, p->pid, &p->before, wish, &p->own_session, p->why, sizeof p->why);
     if (status)
         return open_failed(p, status);
-    p->session = p->own_session;
+    p->report.session = p->own_session;
     for (;; pause_for(STEP_NS)) {
         uint64_t now = rtl_mono_ns();
         if (wait_for_step(p, &stopped))
             rtl_probe_session_stop(p->own_session, now);
         if (!rtl_probe_session_step(p->own_session, rtl_reader_alive(p->reader), now))
             break;
-        const struct rtl_probe_plan *probing = &p->session->probing;
+        const struct rtl_probe_plan *probing = &p->report.session->probing;
         uint64_t done = probing->counted ? probing->state.recorded : 0;
         rtl_progress_at(done < p->wanted ? done : p->wanted, p->wanted);
     }
-    note_end(p, &p->session->probing);
+    note_end(p, &p->report.session->probing);
     return 0;
 }
 
@@ -301,20 +241,21 @@ static int run_rounds(struct probe_job *p, const struct rtl_probe_wish *wish)
     }
     rtl_probe_rounds_ending(p->rounds, &ending);
     note_end(p, &ending.plan);
-    p->session = ending.session;
-    p->waits = rtl_probe_rounds_stalls(p->rounds);
+    p->report.session = ending.session;
+    p->report.stalls = rtl_probe_rounds_stalls(p->rounds);
     snprintf(p->why, sizeof p->why, "%s", ending.why);
     if (ending.refused) {
         p->status = (int)ending.refused;
-        p->ended = "no_page";
+        p->report.ended = "no_page";
     }
     return 0;
 }
 
 /* Fill in the mean duration of unprobed dispatches: during the probe, or else since the process's start. */
-static void fill_others(const struct probe_job *p, const struct rtl_snapshot *after, struct rtl_probe_report *report)
+static void fill_others(struct probe_job *p, const struct rtl_snapshot *after)
 {
-    const struct rtl_kernel_snapshot *k = find_kernel(after, p->kernel->id);
+    struct rtl_probe_report *report = &p->report;
+    const struct rtl_kernel_snapshot *k = rtl_snapshot_kernel(after, p->kernel->id);
     report->others_mean_ns = k ? rtl_probe_others_ns(&p->kernel->histogram, &k->histogram) : 0;
     report->others_before = !report->others_mean_ns;
     if (report->others_before && k)
@@ -353,11 +294,9 @@ static int record_probe(struct probe_job *p, const struct rtl_snapshot *after)
     struct rtl_probe_told told;
     char why[512];
     enum rtl_db_status status = rtl_recording_open(p->write, p->force, 0, &p->described, &recording, why, sizeof why);
-    if (status) {
-        rtl_complain("%s", why);
-        return (int)status;
-    }
-    rtl_probe_session_report(p->session, &told);
+    if (status)
+        return rtl_refuse((int)status, "%s", why);
+    rtl_probe_session_report(p->report.session, &told);
     rtl_recording_probe(recording, &told);
     status = rtl_recording_add(recording, after, rtl_real_ns(), !rtl_reader_alive(p->reader));
     if (status)
@@ -370,31 +309,30 @@ static int record_probe(struct probe_job *p, const struct rtl_snapshot *after)
 
 static int complain_damaged(const struct probe_job *p)
 {
-    rtl_complain("the segment of process %d is damaged", (int)p->pid);
-    return RTL_READER_VERSION;
+    return rtl_refuse(RTL_READER_VERSION, "the segment of process %d is damaged", (int)p->pid);
 }
 
-static int report_probe(struct probe_job *p, struct rtl_probe_report *report)
+static int report_probe(struct probe_job *p)
 {
     struct rtl_snapshot after = {0};
     int recorded = 0;
     bool read = rtl_reader_snapshot(p->reader, &after) == RTL_READER_OK;
     if (read)
-        fill_others(p, &after, report);
-    bool printed = p->json ? rtl_probe_report_json(report) : rtl_probe_report_text(report);
+        fill_others(p, &after);
+    bool printed = p->json ? rtl_probe_report_json(&p->report) : rtl_probe_report_text(&p->report);
     if (p->write && read)
         recorded = record_probe(p, &after);
     else if (p->write)
         recorded = complain_damaged(p);
     rtl_snapshot_free(&after);
     if (!printed)
-        return WRONG("out of memory");
+        return RTL_WRONG("out of memory");
     int status = p->status;
     if (!rtl_stdout_written())
         status = RTL_DB_FULL;
     else if (status)
         rtl_complain("%s", p->why);
-    int kept = rtl_probe_keep_write(p->keep, report);
+    int kept = rtl_probe_keep_write(&p->keep, &p->report);
     return recorded ? recorded : kept ? kept : status;
 }
 
@@ -406,11 +344,9 @@ static int run_probe(struct probe_job *p)
         return complain_damaged(p);
     if ((status = choose_kernel(p)))
         return status;
-    if (p->write && (status = (int)rtl_db_check(p->write, p->force, why, sizeof why))) {
-        rtl_complain("%s", why);
-        return status;
-    }
-    if (p->keep_folder && (status = rtl_probe_keep_open(p->keep_folder, p->force, &p->keep)))
+    if (p->write && (status = (int)rtl_db_check(p->write, p->force, why, sizeof why)))
+        return rtl_refuse(status, "%s", why);
+    if (p->keep_folder && (status = rtl_probe_keep_open(&p->keep, p->keep_folder, p->force)))
         return status; /* last check, because it creates a folder */
     describe_process(p);
     struct rtl_probe_wish wish = {.kernel = p->kernel->name,
@@ -422,44 +358,28 @@ static int run_probe(struct probe_job *p)
                                   .total_ns = p->timeout_ns};
     struct rtl_probe_link link; /* opened early, so that a process without probes is refused at once */
     if ((status = (int)rtl_probe_open(p->reader, &link, why, sizeof why)))
-        return rtl_complain("%s%s", why,
-                            status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(p->reader)
-                                ? "; start it with: rtl-top run --probe -- COMMAND"
-                                : ""),
-               status;
+        return rtl_refuse(status, "%s%s", why,
+                          status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(p->reader)
+                              ? "; start it with: rtl-top run --probe -- COMMAND"
+                              : "");
     rtl_probe_close(&link);
     if (!wish.every)
         wish.per_second = measure_rate(p);
+    p->report = (struct rtl_probe_report){.pid = p->pid,
+                                          .title = p->title,
+                                          .why = p->why,
+                                          .name = name_of(p, p->kernel, RTL_NAME_FULL),
+                                          .mangled = name_of(p, p->kernel, RTL_NAME_MANGLED),
+                                          .every_chosen = !wish.every,
+                                          .per_second = wish.per_second,
+                                          .units = p->options.units,
+                                          .ascii = p->options.ascii};
     rtl_progress_begin("probing", p->name);
     status = p->stalls ? run_rounds(p, &wish) : run_once(p, &wish);
     rtl_progress_end();
     if (status)
         return status;
-    struct rtl_probe_report report = {.pid = p->pid,
-                                      .title = p->title,
-                                      .ended = p->ended,
-                                      .why = p->why,
-                                      .name = name_of(p, p->kernel, RTL_NAME_FULL),
-                                      .mangled = name_of(p, p->kernel, RTL_NAME_MANGLED),
-                                      .session = p->session,
-                                      .every_chosen = !wish.every,
-                                      .per_second = wish.per_second,
-                                      .stalls = p->waits,
-                                      .units = p->options.units,
-                                      .ascii = p->options.ascii};
-    return report_probe(p, &report);
-}
-
-/* After the report, the command ends itself by the same signal. */
-static void catch_signals(void)
-{
-    static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
-        struct sigaction now, action = {.sa_handler = on_signal};
-        if (stops[i] == SIGHUP && !sigaction(SIGHUP, NULL, &now) && now.sa_handler == SIG_IGN)
-            continue; /* nohup */
-        sigaction(stops[i], &action, NULL);
-    }
+    return report_probe(p);
 }
 
 int rtl_probe_command(int argc, char **argv)
@@ -469,19 +389,17 @@ int rtl_probe_command(int argc, char **argv)
     int status = parse_probe_options(&p, argc, argv);
     if (status != RTL_GO_ON)
         return status;
-    if ((status = (int)rtl_reader_open(p.pid, &p.reader, why, sizeof why))) {
-        rtl_complain("%s", why);
-        return status;
-    }
-    catch_signals();
-    rtl_heartbeat_open(&p.heartbeat, p.reader);
+    if ((status = (int)rtl_reader_open(p.pid, &p.reader, why, sizeof why)))
+        return rtl_refuse(status, "%s", why);
+    rtl_handle_stop_signals(on_signal); /* after the report, the command ends itself by the same signal */
+    rtl_control_open(p.reader, &p.control, NULL, 0);
     p.names = rtl_names_create();
-    status = p.names ? run_probe(&p) : WRONG("out of memory");
+    status = p.names ? run_probe(&p) : RTL_WRONG("out of memory");
     rtl_probe_session_close(p.own_session);
     rtl_probe_rounds_free(p.rounds);
-    rtl_probe_keep_close(p.keep);
+    rtl_probe_keep_close(&p.keep);
     rtl_names_free(p.names);
-    rtl_heartbeat_close(&p.heartbeat);
+    rtl_control_close(&p.control);
     rtl_snapshot_free(&p.before);
     rtl_reader_close(p.reader);
     if (stop_signal) {

@@ -15,63 +15,40 @@
 #include "options/complain.h"
 #include "shm/hash.h"
 
-enum { ORIGINAL, PROBED, TEXT, FILES };
-static const char *const file_names[FILES] = {"original.co", "probed.co", "probe.txt"};
+enum { ORIGINAL, PROBED, TEXT };
+static const char *const file_names[RTL_PROBE_FILES] = {"original.co", "probed.co", "probe.txt"};
 
-struct rtl_probe_keep {
-    char folder[PATH_MAX];
-    bool force;
-    struct rtl_outfile *file[FILES];
-};
-
-int rtl_probe_keep_open(const char *folder, bool force, struct rtl_probe_keep **keep)
+int rtl_probe_keep_open(struct rtl_probe_keep *k, const char *folder, bool force)
 {
     char why[512], path[PATH_MAX + 16];
-    struct rtl_probe_keep *k = calloc(1, sizeof *k);
-    *keep = NULL;
-    if (k)
-        k->force = force;
-    if (!k || (size_t)snprintf(k->folder, sizeof k->folder, "%s", folder) >= sizeof k->folder) {
-        rtl_complain(k ? "--keep: the name of the folder is too long" : "out of memory");
-        free(k);
-        return RTL_READER_USAGE;
-    }
-    if (mkdir(folder, 0777) && errno != EEXIST) {
-        rtl_complain("--keep %s: %s", folder, strerror(errno));
-        free(k);
-        return RTL_DB_PATH;
-    }
-    for (int i = 0; i < FILES; i++) {
+    *k = (struct rtl_probe_keep){.folder = folder, .force = force};
+    if (strlen(folder) >= PATH_MAX)
+        return RTL_WRONG("--keep: the name of the folder is too long");
+    if (mkdir(folder, 0777) && errno != EEXIST)
+        return rtl_refuse(RTL_DB_PATH, "--keep %s: %s", folder, strerror(errno));
+    for (int i = 0; i < RTL_PROBE_FILES; i++) {
         snprintf(path, sizeof path, "%s/%s", folder, file_names[i]);
         k->file[i] = rtl_outfile_open(path, &(struct rtl_outfile_options){.force = force}, why, sizeof why);
-        if (!k->file[i]) {
-            rtl_complain("%s", why);
-            rtl_probe_keep_close(k);
-            return RTL_DB_PATH;
-        }
+        if (!k->file[i])
+            return rtl_refuse(RTL_DB_PATH, "%s", why);
     }
-    *keep = k;
     return 0;
 }
 
 void rtl_probe_keep_close(struct rtl_probe_keep *k)
 {
-    for (int i = 0; k && i < FILES; i++)
+    for (int i = 0; i < RTL_PROBE_FILES; i++)
         rtl_outfile_close(k->file[i]);
-    free(k);
 }
 
 static int write_file(struct rtl_probe_keep *k, int which, const void *bytes, size_t size)
 {
     char why[512];
-    if (!rtl_write_all(rtl_outfile_fd(k->file[which]), bytes, size)) {
-        rtl_complain("cannot write to %s/%s: %s", k->folder, file_names[which], strerror(errno));
-        return RTL_DB_FULL;
-    }
+    if (!rtl_write_all(rtl_outfile_fd(k->file[which]), bytes, size))
+        return rtl_refuse(RTL_DB_FULL, "cannot write to %s/%s: %s", k->folder, file_names[which], strerror(errno));
     if (rtl_outfile_place(k->file[which], why, sizeof why))
         return 0;
-    rtl_complain("%s", why);
-    return RTL_DB_PATH;
+    return rtl_refuse(RTL_DB_PATH, "%s", why);
 }
 
 /* Removes the file of an earlier probe, which only --force allows to exist; it would look like this probe's. */
@@ -81,8 +58,7 @@ static int remove_old(struct rtl_probe_keep *k, int which)
     snprintf(path, sizeof path, "%s/%s", k->folder, file_names[which]);
     if (!k->force || !rtl_outfile_is_file(k->file[which]) || !unlink(path) || errno == ENOENT)
         return 0;
-    rtl_complain("cannot remove %s: %s", path, strerror(errno));
-    return RTL_DB_PATH;
+    return rtl_refuse(RTL_DB_PATH, "cannot remove %s: %s", path, strerror(errno));
 }
 
 /* Describes both code objects and the result. */
@@ -119,16 +95,14 @@ static void describe(FILE *out, const struct rtl_probe_report *r, const struct r
 
 int rtl_probe_keep_write(struct rtl_probe_keep *k, const struct rtl_probe_report *r)
 {
-    const struct rtl_probe_fetch_copy *original = k ? rtl_probe_session_original(r->session) : NULL;
+    const struct rtl_probe_fetch_copy *original = k->folder ? rtl_probe_session_original(r->session) : NULL;
     char *text = NULL;
     size_t size = 0;
     if (!original)
         return 0;
     FILE *out = open_memstream(&text, &size);
-    if (!out) {
-        rtl_complain("out of memory");
-        return RTL_READER_USAGE;
-    }
+    if (!out)
+        return RTL_WRONG("out of memory");
     describe(out, r, original);
     fclose(out);
     int status = write_file(k, ORIGINAL, original->bytes, original->size);

@@ -2,13 +2,10 @@
 #include "command/probe_report.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "command/json_probe.h"
+#include "command/output.h"
 #include "probing/stall_costs.h"
-#include "text/text.h"
 
 enum { VERSION = 1 /* of the JSON's keys */, BAR = 40, WITH_BEFORE = 10 /* hottest waits shown with instructions */ };
 
@@ -208,11 +205,11 @@ bool rtl_probe_report_text(const struct rtl_probe_report *r)
 static void put_code(struct json_writer *w, struct json_object *root, const struct rtl_probe_session *s)
 {
     const struct rtl_probe_fetch_copy *original = rtl_probe_session_original(s);
-    struct json_object *o = original ? object_in(w, root, "code") : NULL;
-    if (!original)
+    if (!original) {
         put_measured(w, root, "code", false, 0);
-    if (!o)
         return;
+    }
+    struct json_object *o = object_in(w, root, "code");
     put_number(w, o, "original_bytes", original->size);
     put_json(w, o, "compared", json_object_new_boolean(original->compared));
     put_number(w, o, "instructions", s->patch.instructions);
@@ -232,9 +229,7 @@ static void put_waits(struct json_writer *w, struct json_object *root, const str
         put_measured(w, root, "stalls", false, 0);
         return;
     }
-    struct json_object *o = object_in(w, root, "stalls"), *list = o ? array_in(w, o, "list") : NULL;
-    if (!list)
-        return;
+    struct json_object *o = object_in(w, root, "stalls"), *list = array_in(w, o, "list");
     put_number(w, o, "dispatches", s->dispatches);
     put_number(w, o, "recorded", s->recorded);
     put_measured(w, o, "mean_ns", s->recorded, s->recorded ? s->duration_total_ns / s->recorded : 0);
@@ -250,9 +245,7 @@ static void put_waits(struct json_writer *w, struct json_object *root, const str
     put_name(w, o, "no_instructions", *r->stalls->no_lines ? r->stalls->no_lines : NULL);
     for (uint32_t i = 0; i < s->timed; i++) {
         const struct rtl_probe_stall *one = &s->wait[i];
-        struct json_object *entry = object_at_end(w, list), *before = entry ? array_in(w, entry, "before") : NULL;
-        if (!before)
-            break;
+        struct json_object *entry = object_at_end(w, list), *before = array_in(w, entry, "before");
         put_number(w, entry, "offset", one->place.at);
         put_text(w, entry, "instruction", rtl_probe_wait_text(one->place.word).text);
         put_share(w, entry, "share", one->known, one->share);
@@ -260,7 +253,7 @@ static void put_waits(struct json_writer *w, struct json_object *root, const str
         put_number(w, entry, "cycles", one->cycles);
         put_number(w, entry, "passes", one->passes);
         for (int n = 0; one->before && n < one->before->count; n++)
-            w->failed |= json_object_array_add(before, json_object_new_string(one->before->text[n])) != 0;
+            put_at_end(w, before, json_object_new_string(one->before->text[n]));
     }
 }
 
@@ -270,8 +263,6 @@ bool rtl_probe_report_json(const struct rtl_probe_report *r)
     const struct rtl_session_gpu *gpu = rtl_probe_session_gpu(r->session);
     struct json_writer w = {false};
     struct json_object *root = json_object_new_object();
-    if (!root)
-        return false;
     put_json(&w, root, "version", json_object_new_int(VERSION));
     put_number(&w, root, "pid", (uint64_t)r->pid);
     put_text(&w, root, "command", r->title);
@@ -288,10 +279,6 @@ bool rtl_probe_report_json(const struct rtl_probe_report *r)
     if (r->stalls)
         put_waits(&w, root, r);
     else if (p->counted)
-        rtl_json_probe_numbers(&w, root,
-                               &(struct rtl_probe_numbers){.state = &p->state,
-                                                           .compute_units = gpu ? gpu->compute_units : 0,
-                                                           .others_mean_ns = r->others_mean_ns,
-                                                           .others_before = r->others_before});
+        rtl_json_probe_numbers(&w, root, &p->state, gpu ? gpu->compute_units : 0, r->others_mean_ns, r->others_before);
     return json_print_line(&w, root, stdout);
 }

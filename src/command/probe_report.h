@@ -31,10 +31,14 @@ bool rtl_probe_report_json(const struct rtl_probe_report *report);
 
 /* --keep: makes the folder if needed and opens original.co, probed.co and probe.txt in it. Call it before probing, to
  * report unwritable files early. Returns 0, or an exit status after a complaint. */
-struct rtl_probe_keep;
-int rtl_probe_keep_open(const char *folder, bool force, struct rtl_probe_keep **keep);
-/* Writes the files that exist: a refused kernel has no probed code; that of an earlier probe is removed. NULL is
- * allowed. */
+enum { RTL_PROBE_FILES = 3 };
+struct rtl_probe_keep {
+    const char *folder; /* NULL = without --keep */
+    bool force;
+    struct rtl_outfile *file[RTL_PROBE_FILES];
+};
+int rtl_probe_keep_open(struct rtl_probe_keep *keep, const char *folder, bool force);
+/* Writes the files that exist: a refused kernel has no probed code; that of an earlier probe is removed. */
 int rtl_probe_keep_write(struct rtl_probe_keep *keep, const struct rtl_probe_report *report);
 void rtl_probe_keep_close(struct rtl_probe_keep *keep);
 

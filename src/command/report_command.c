@@ -7,7 +7,6 @@
  */
 #include "base/version.h"
 #include "model/labels.h"
-#include "record/db.h"
 #include "options/arguments.h"
 #include "options/complain.h"
 #include "launch/runtime_release.h"
@@ -119,9 +118,10 @@ static void print_queues(const struct rtl_snapshot *s)
 {
     for (uint32_t i = 0; i < s->agent_count; i++) {
         const struct rtl_agent_snapshot *a = &s->agents[i];
-        printf("  %s %s: %" PRIu32 " CUs, %" PRIu64 " Hz, busy %" PRIu64 " ns, clock off by %" PRIu64 " ns at most\n",
+        printf("  %s %s: %" PRIu32 " CUs, %" PRIu64 " Hz, busy %" PRIu64 " ns, clock off by %" PRIu64
+               " ns at most, its rate by %s ppm\n",
                rtl_gpu_name(a->gpu, a->bdf).text, a->name, a->compute_units, a->tick_hz, a->busy_ns,
-               a->clock_residual_most_ns);
+               a->clock_residual_most_ns, a->clock_drift_over_ns ? rtl_format_ppb(a->clock_drift_ppb).text : RTL_NONE);
     }
     for (uint32_t i = 0; i < s->queue_count; i++) {
         const struct rtl_queue_snapshot *q = &s->queues[i];
@@ -160,12 +160,11 @@ static void print_counts(const struct rtl_snapshot *s)
 
 static void print_kernels(const struct rtl_snapshot *s, bool names)
 {
-    static const double q[] = {0.5, 0.99};
     for (uint32_t i = 0; i < s->kernel_count; i++) {
         const struct rtl_kernel_snapshot *k = &s->kernels[i];
         char *full = rtl_name_full(k->name, k->name_length), *plain = names && full ? full : NULL;
-        uint64_t at[2] = {0, 0};
-        rtl_quantiles(NULL, &k->histogram, q, 2, at);
+        uint64_t at[2];
+        rtl_p50_p99(&k->histogram, at);
         printf("  kernel %016" PRIx64 " %s: calls %" PRIu64 ", timed %" PRIu64 ", total %" PRIu64 " ns, p50 %" PRIu64
                ", p99 %" PRIu64 ", max %" PRIu64 "%s%s\n",
                rtl_hash(k->name, k->name_length), full ? rtl_name_family_name(rtl_name_family(k->name, full)) : "other",
@@ -175,16 +174,16 @@ static void print_kernels(const struct rtl_snapshot *s, bool names)
     }
 }
 
-/* False with a line in `why` if the process can't be read. */
-static bool print_process(pid_t pid, bool names, char *why, size_t why_bytes, int *status)
+/* Returns 0, or an exit status with a line in `why` if the process can't be read. */
+static int print_process(pid_t pid, bool names, char *why, size_t why_bytes)
 {
     struct rtl_reader *reader;
     struct rtl_snapshot s = {0};
-    *status = (int)rtl_reader_open(pid, &reader, why, why_bytes);
-    if (*status)
-        return false;
-    *status = (int)rtl_reader_snapshot(reader, &s);
-    if (*status) {
+    int status = (int)rtl_reader_open(pid, &reader, why, why_bytes);
+    if (status)
+        return status;
+    status = (int)rtl_reader_snapshot(reader, &s);
+    if (status) {
         snprintf(why, why_bytes, "the segment of process %d is damaged, or there is no memory", (int)pid);
     } else {
         printf("process %d: librtl.so %s, mode %s (started with %s), HSA tables %" PRIu32 ".%" PRIu32
@@ -198,26 +197,21 @@ static bool print_process(pid_t pid, bool names, char *why, size_t why_bytes, in
     }
     rtl_snapshot_free(&s);
     rtl_reader_close(reader);
-    return !*status;
+    return status;
 }
 
 static int parse_report(struct report_request *request, int argc, char **argv)
 {
+    const struct rtl_own_value own[RTL_REPORT_OWN_COUNT] = {
+        [RTL_REPORT_PID] = {.pid = &request->pid},
+        [RTL_REPORT_NAMES] = {.flag = &request->names},
+    };
     struct rtl_arguments a;
-    int status;
-    rtl_arguments_begin(&a, RTL_COMMAND_REPORT, false, argc, argv);
-    for (int o; (o = rtl_arguments_next(&a)) >= 0;) {
-        if (o == RTL_REPORT_NAMES)
-            request->names = true;
-        if (o == RTL_REPORT_PID && !rtl_arguments_pid(&a, &request->pid))
-            return RTL_READER_USAGE;
-    }
-    if (rtl_arguments_done(&a, &status))
+    int status = rtl_arguments_read(&a, RTL_COMMAND_REPORT, false, own, NULL, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
-    if (a.first < argc) {
-        rtl_complain("rtl-top report takes no '%s'", argv[a.first]);
-        return RTL_READER_USAGE;
-    }
+    if (a.first < argc)
+        return RTL_WRONG("rtl-top report takes no '%s'", argv[a.first]);
     return RTL_GO_ON;
 }
 
@@ -232,16 +226,16 @@ int rtl_report_command(int argc, char **argv)
     status = 0;
     print_system();
     if (request.pid) {
-        if (!print_process(request.pid, request.names, why, sizeof why, &status))
+        if ((status = print_process(request.pid, request.names, why, sizeof why)))
             rtl_complain("%s", why);
     } else {
         count = rtl_discover(&pids);
         for (int i = 0; i < count; i++)
-            if (!print_process(pids[i], request.names, why, sizeof why, &one))
+            if ((one = print_process(pids[i], request.names, why, sizeof why)))
                 printf("process %d: not read, status %d\n", (int)pids[i], one);
         if (count <= 0)
             printf("no traced process that may be seen\n");
         free(pids);
     }
-    return rtl_stdout_written() ? status : (int)RTL_DB_FULL;
+    return rtl_exit_status(status);
 }

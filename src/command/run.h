@@ -2,7 +2,8 @@
 #ifndef RTL_COMMAND_RUN_H
 #define RTL_COMMAND_RUN_H
 
-#include "watch/trace_status.h"
+#include <signal.h>
+
 #include "options/options.h"
 #include "watch/player.h"
 #include "watch/process_set.h"
@@ -19,6 +20,11 @@ int rtl_change_mode(const struct rtl_options *options, struct rtl_process_set *s
 typedef int rtl_watcher(const struct rtl_options *options, struct rtl_process_set *set,
                         const struct rtl_trace_status *background);
 int rtl_trace(const struct rtl_options *options, struct rtl_process_set *set, rtl_watcher *watch);
+
+/* Returns the signals that end a recording or a probe. SIGHUP stays ignored if it is (nohup). SIGINT doesn't: shells
+ * ignore it for background jobs, which then get it from kill. */
+sigset_t rtl_stop_signals(void);
+void rtl_handle_stop_signals(void (*handler)(int));
 
 /* Sets the screen of `rtl-top run`. main calls it once; this folder doesn't depend on src/tui. */
 void rtl_run_set_screen(rtl_watcher *watch);

@@ -16,12 +16,9 @@
 #include "watch/traced_child.h"
 #include "launch/library.h"
 #include "options/config.h"
-#include "launch/traced_env.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,65 +43,36 @@ struct run_request {
 
 /* --- the command line --- */
 
-/* Sets an option. Returns RTL_PARSED_RUN, or another result with `text`. */
-static enum rtl_parsed set_run_option(struct run_request *r, int option, const char *value, char **text)
-{
-    if (option == RTL_RUN_LIBRARY) {
-        r->library = value;
-    } else if (option == RTL_RUN_PROBE) {
-        r->request.probe = true;
-    } else if (option == RTL_RUN_PRELOAD) {
-        r->request.preload = true;
-    } else if (option == RTL_RUN_MODE) {
-        if (rtl_start_mode_parse(value, &r->request.start_mode))
-            return RTL_PARSED_RUN;
-        if (asprintf(text, RTL_START_MODE_UNKNOWN, value) < 0)
-            *text = NULL;
-        return RTL_PARSED_WRONG;
-    } else {
-        return rtl_options_set(&r->options,
-                               option == RTL_RUN_TRACE      ? RTL_OPTION_TRACE
-                               : option == RTL_RUN_SNAPSHOT ? RTL_OPTION_SNAPSHOT
-                                                            : (enum rtl_option)(option - RTL_SHARED),
-                               value, text);
-    }
-    return RTL_PARSED_RUN;
-}
-
 static int parse_run(struct run_request *r, int argc, char **argv)
 {
-    int status;
+    const char *mode = NULL;
+    const struct rtl_own_value own[RTL_RUN_OWN_COUNT] = {
+        [RTL_RUN_MODE] = {.text = &mode},
+        [RTL_RUN_PROBE] = {.flag = &r->request.probe},
+        [RTL_RUN_PRELOAD] = {.flag = &r->request.preload},
+        [RTL_RUN_LIBRARY] = {.text = &r->library},
+    };
     struct rtl_arguments a;
     char *text = NULL;
-    enum rtl_parsed parsed = RTL_PARSED_RUN;
     *r = (struct run_request){.request = {.start_mode = RTL_START_FROM_ENV}};
     rtl_options_default(&r->options);
-    rtl_arguments_begin(&a, RTL_COMMAND_RUN, true, argc, argv);
-    for (int o; parsed == RTL_PARSED_RUN && (o = rtl_arguments_next(&a)) >= 0;)
-        parsed = set_run_option(r, o, a.value, &text);
-    if (rtl_arguments_done(&a, &status))
+    int status = rtl_arguments_read(&a, RTL_COMMAND_RUN, true, own, &r->options, argc, argv);
+    if (status != RTL_GO_ON)
         return status;
     r->command = argv + a.first;
-    if (parsed == RTL_PARSED_RUN && !r->command[0]) {
-        parsed = RTL_PARSED_WRONG;
-        text = strdup("which command? rtl-top run [options] -- COMMAND [ARGUMENTS]");
-    }
-    if (parsed == RTL_PARSED_RUN && r->options.snapshot && r->options.trace) {
-        parsed = RTL_PARSED_WRONG;
-        text = strdup("--trace and --snapshot exclude one another; -w FILE records the statistics beside a trace");
-    }
+    if (mode && !rtl_start_mode_parse(mode, &r->request.start_mode))
+        return RTL_WRONG(RTL_START_MODE_UNKNOWN, mode);
+    if (!r->command[0])
+        return RTL_WRONG("which command? rtl-top run [options] -- COMMAND [ARGUMENTS]");
+    if (r->options.snapshot && r->options.trace)
+        return RTL_WRONG("--trace and --snapshot exclude one another; -w FILE records the statistics beside a trace");
     r->options.pid_count = r->options.snapshot != NULL; /* the command is the process; its pid isn't known yet */
-    if (parsed == RTL_PARSED_RUN)
-        parsed = rtl_options_check(&r->options, &text);
+    bool right = rtl_options_check(&r->options, &text) == RTL_PARSED_RUN;
     r->options.pid_count = 0;
-    if (parsed == RTL_PARSED_WRONG)
+    if (!right)
         rtl_complain("%s", text ? text : "out of memory");
-    else if (parsed == RTL_PARSED_DONE && text)
-        fputs(text, stdout);
     free(text);
-    if (parsed == RTL_PARSED_WRONG)
-        return RTL_READER_USAGE;
-    return parsed == RTL_PARSED_RUN ? RTL_GO_ON : 0;
+    return right ? RTL_GO_ON : (int)RTL_READER_USAGE;
 }
 
 /* Checks the output files and decides between screen and stream. Returns 0, or an exit status after a complaint. */
@@ -119,27 +87,21 @@ static int choose_output(struct run_request *r)
     if (o->file && (stat(o->file, &st) != 0 || S_ISREG(st.st_mode))) {
         const struct rtl_outfile_options options = {.force = o->force, .others = {o->write, o->trace}};
         struct rtl_outfile *file = rtl_outfile_open(o->file, &options, why, sizeof why);
-        if (!file) {
-            rtl_complain("%s", why);
-            return RTL_DB_PATH;
-        }
+        if (!file)
+            return rtl_refuse(RTL_DB_PATH, "%s", why);
         rtl_outfile_close(file);
     }
     const char *const recordings[] = {o->write, o->trace, o->snapshot};
     for (size_t i = 0; i < sizeof recordings / sizeof *recordings; i++) {
         enum rtl_db_status status = recordings[i] ? rtl_db_check(recordings[i], o->force, why, sizeof why) : RTL_DB_OK;
-        if (status) {
-            rtl_complain("%s", why);
-            return (int)status;
-        }
+        if (status)
+            return rtl_refuse((int)status, "%s", why);
     }
     r->screen = o->output == RTL_OUTPUT_SCREEN && !alone && isatty(STDOUT_FILENO);
     if (r->screen || o->output != RTL_OUTPUT_SCREEN || alone)
         return 0;
-    if (!o->write) {
-        rtl_complain("standard output is not a terminal: use -b, --csv, --json, -w, --snapshot or --trace");
-        return RTL_READER_USAGE;
-    }
+    if (!o->write)
+        return RTL_WRONG("standard output is not a terminal: use -b, --csv, --json, -w, --snapshot or --trace");
     o->output = RTL_OUTPUT_TEXT; /* only record, print nothing */
     o->file = "/dev/null";
     return 0;
@@ -252,10 +214,8 @@ static int watch_command(struct run_request *r, struct rtl_launch *launch)
         o->pid_count = 1;
         o->no_children = false;
         struct rtl_process_set *set = rtl_process_set_adopt(o, pid, reader);
-        if (!set) {
-            rtl_complain("out of memory");
-            return RTL_READER_USAGE;
-        }
+        if (!set)
+            return RTL_WRONG("out of memory");
         if (o->trace)
             status = rtl_trace(o, set, screen_watch);
         else if (o->snapshot)
@@ -265,10 +225,8 @@ static int watch_command(struct run_request *r, struct rtl_launch *launch)
         rtl_process_set_close(set);
     }
     const char *missing = o->snapshot ? o->snapshot : o->trace ? o->trace : o->write;
-    if (!reader && !left && missing) { /* the reason was printed */
-        rtl_complain("nothing is written to %s: no process was traced", missing);
-        status = RTL_READER_NOT_TRACED;
-    }
+    if (!reader && !left && missing) /* the reason was printed */
+        status = rtl_refuse(RTL_READER_NOT_TRACED, "nothing is written to %s: no process was traced", missing);
     return status == RTL_READER_EXITED ? 0 : status;
 }
 
@@ -285,16 +243,12 @@ int rtl_run_command(int argc, char **argv)
         return status;
     r.request.ring = r.options.trace != NULL;
     if (!rtl_library_find(r.library, library, why, sizeof why) ||
-        !rtl_traced_env_make(&env, library, &r.request, why, sizeof why)) {
-        rtl_complain("%s", why);
-        return RTL_READER_USAGE;
-    }
+        !rtl_traced_env_make(&env, library, &r.request, why, sizeof why))
+        return RTL_WRONG("%s", why);
     status = rtl_launch_start(&launch, r.command, &env, r.screen, why, sizeof why);
     rtl_traced_env_free(&env);
-    if (status) {
-        rtl_complain("%s", why);
-        return status;
-    }
+    if (status)
+        return rtl_refuse(status, "%s", why);
     status = watch_command(&r, &launch);
     if (!r.screen)
         rtl_launch_wait(&launch);

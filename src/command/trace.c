@@ -9,11 +9,9 @@
 #include "record/outfile.h"
 #include "record/tracer.h"
 #include "text/text.h"
-#include "watch/heartbeat.h"
-#include "watch/proc_title.h"
+#include "watch/proc_scan.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -86,8 +84,9 @@ static bool tracers_are_running(struct tracers *t)
 }
 
 /* Returns one line, valid until stop_tracers, if a recorder failed or couldn't start; otherwise NULL. Any thread. */
-static const char *find_trouble(struct tracers *t)
+static const char *find_trouble(void *tracers)
 {
+    struct tracers *t = tracers;
     pthread_mutex_lock(&t->lock);
     const char *trouble = t->trouble[0] ? t->trouble : NULL;
     for (uint32_t i = 0; i < t->count && !trouble; i++)
@@ -109,31 +108,30 @@ static void ask_tracers_to_end(struct tracers *t, bool at_once)
 static int report_result(const struct tracers *t, const struct process_tracer *one)
 {
     struct rtl_tracer_result result = rtl_tracer_stop(one->tracer);
-    if (result.status) {
-        rtl_complain("%s", result.why);
-        return result.status;
-    }
+    if (result.status)
+        return rtl_refuse(result.status, "%s", result.why);
+    const struct rtl_rocpd_state *s = &result.state;
     char copies[40] = "", calls[160] = "", lost[80] = "", before[80] = "", left_out[60] = "", unknown[100] = "";
-    if (result.copies)
-        snprintf(copies, sizeof copies, " and %llu copies", (unsigned long long)result.copies);
-    if (result.calls || result.markers)
+    if (s->copies)
+        snprintf(copies, sizeof copies, " and %llu copies", (unsigned long long)s->copies);
+    if (s->calls.calls || s->calls.markers)
         snprintf(calls, sizeof calls,
                  "; %llu calls of HIP, %llu ranges and marks, %llu lost; %llu linked to their call",
-                 (unsigned long long)result.calls, (unsigned long long)result.markers,
-                 (unsigned long long)result.calls_lost, (unsigned long long)result.linked);
-    if (result.lost)
+                 (unsigned long long)s->calls.calls, (unsigned long long)s->calls.markers,
+                 (unsigned long long)s->calls.lost, (unsigned long long)s->calls.linked);
+    if (s->events.lost)
         snprintf(lost, sizeof lost, ": a larger event ring holds more (RTL_TRACE=64M)");
-    if (result.before)
-        snprintf(before, sizeof before, "; %llu ended before and are not in it", (unsigned long long)result.before);
-    if (result.left_out)
-        snprintf(left_out, sizeof left_out, "; %llu more were left out", (unsigned long long)result.left_out);
-    if (result.unknown)
+    if (s->events.first)
+        snprintf(before, sizeof before, "; %llu ended before and are not in it", (unsigned long long)s->events.first);
+    if (s->left_out)
+        snprintf(left_out, sizeof left_out, "; %llu more were left out", (unsigned long long)s->left_out);
+    if (s->unknown)
         snprintf(unknown, sizeof unknown,
                  "; %llu name a queue or GPU that the process does not have, or too many of them",
-                 (unsigned long long)result.unknown);
+                 (unsigned long long)s->unknown);
     rtl_complain("%llu dispatches%s of process %d (%s) in %s, %llu lost%s%s%s%s%s",
-                 (unsigned long long)(result.rows - result.copies), copies, (int)one->pid, one->title,
-                 t->options->trace, (unsigned long long)result.lost, lost, calls, before, left_out, unknown);
+                 (unsigned long long)(s->rows - s->copies), copies, (int)one->pid, one->title, t->options->trace,
+                 (unsigned long long)s->events.lost, lost, calls, before, left_out, unknown);
     return 0;
 }
 
@@ -160,38 +158,33 @@ static int stop_tracers(struct tracers *t)
  * if no process can be recorded or the file can't be written. */
 static int start_tracers(const struct rtl_options *options, struct rtl_process_set *set, struct tracers **out)
 {
-    struct tracers *t = calloc(1, sizeof *t);
-    char why[600] = "out of memory";
-    int status = t ? 0 : RTL_READER_USAGE, without = 0;
+    struct tracers *t = *out = calloc(1, sizeof *t);
+    char why[600];
+    int status = 0;
     pid_t pid;
-    *out = t;
-    if (t) {
-        t->options = options;
-        t->set = set;
-        pthread_mutex_init(&t->lock, NULL);
-    }
+    if (!t)
+        return RTL_WRONG("out of memory");
+    t->options = options;
+    t->set = set;
+    pthread_mutex_init(&t->lock, NULL);
     for (uint32_t i = 0; !status && rtl_process_set_reader(set, i, &pid); i++) {
         status = start_tracer(t, pid, why, sizeof why);
-        if (status != RTL_READER_NO_RING || rtl_process_set_is_single(set))
-            continue;
-        rtl_complain("%s", why); /* the other processes are recorded */
-        t->status = without = status;
-        status = 0;
+        if (status)
+            rtl_complain("%s", why);
+        if (status == RTL_READER_NO_RING && !rtl_process_set_is_single(set)) { /* the other processes are recorded */
+            t->status = status;
+            status = 0;
+        }
     }
-    if (!status && !t->count && without)
-        status = without;
-    else if (status)
-        rtl_complain("%s", why);
+    if (!status && !t->count)
+        status = t->status;
     if (!status) {
         rtl_process_set_on_join(set, trace_joined, t);
         return 0;
     }
-    if (t) {
-        ask_tracers_to_end(t, true);
-        t->status = 0;
-        stop_tracers(t);
-    }
-    *out = NULL;
+    ask_tracers_to_end(t, true);
+    t->status = 0;
+    stop_tracers(t);
     return status;
 }
 
@@ -205,9 +198,7 @@ static void on_signal(int number)
     stop_requests = stop_requests ? 2 : 1;
 }
 
-/* Returns the signals that end a recording. SIGHUP stays ignored if it is (nohup). SIGINT doesn't: shells ignore it for
- * background jobs, which then get it from kill. */
-static sigset_t stop_signals(void)
+sigset_t rtl_stop_signals(void)
 {
     struct sigaction hangup;
     sigset_t set;
@@ -219,11 +210,10 @@ static sigset_t stop_signals(void)
     return set;
 }
 
-/* Call before the file is created, so that a signal never leaves it incomplete. */
-static void handle_signals(void)
+void rtl_handle_stop_signals(void (*handler)(int))
 {
-    struct sigaction action = {.sa_handler = on_signal};
-    sigset_t handled = stop_signals();
+    struct sigaction action = {.sa_handler = handler};
+    sigset_t handled = rtl_stop_signals();
     for (int number = 1; number < NSIG; number++)
         if (sigismember(&handled, number) == 1)
             sigaction(number, &action, NULL);
@@ -307,17 +297,14 @@ static int stream_traced(const struct rtl_options *o, struct rtl_process_set *se
     return status;
 }
 
-static const char *tracers_trouble(void *tracers)
-{
-    return find_trouble(tracers);
-}
-
 int rtl_trace(const struct rtl_options *o, struct rtl_process_set *set, rtl_watcher *watch)
 {
-    struct tracing tracing = {.stop_signals = stop_signals()};
+    struct tracing tracing = {.stop_signals = rtl_stop_signals()};
     bool alone = o->output == RTL_OUTPUT_SCREEN && !o->write;
-    if (alone && !o->launch) /* signals go to the started command, whose end ends the recording */
-        handle_signals();
+    /* before the file is created, so that a signal never leaves it incomplete; with a started command, signals go to
+     * the command, whose end ends the recording */
+    if (alone && !o->launch)
+        rtl_handle_stop_signals(on_signal);
     int status = start_tracers(o, set, &tracing.tracers);
     if (status)
         return status;
@@ -325,7 +312,7 @@ int rtl_trace(const struct rtl_options *o, struct rtl_process_set *set, rtl_watc
         wait_alone(o, set, tracing.tracers);
         wait_for_end(tracing.tracers);
     } else if (o->output == RTL_OUTPUT_SCREEN) {
-        status = watch(o, set, &(struct rtl_trace_status){.trouble = tracers_trouble, .context = tracing.tracers});
+        status = watch(o, set, &(struct rtl_trace_status){.trouble = find_trouble, .context = tracing.tracers});
     } else {
         status = stream_traced(o, set, &tracing);
     }

@@ -1,4 +1,4 @@
-/* Makes the API segment and counts in it (counters.h). */
+/* Makes the API segment, counts in it and writes its event rings (counters.h). */
 #include "hip/counters.h"
 
 #include <errno.h>
@@ -293,4 +293,38 @@ uint32_t rtl_hip_api_range_row(struct rtl_hip_api *a, const char *name, enum rtl
     }
     rtl_hip_api_add(&a->header->ranges_other, 1);
     return RTL_HIP_API_FUNCTIONS;
+}
+
+/* --- event rings --- */
+
+static uint64_t next_record[RTL_HIP_API_BLOCKS]; /* the block's owner: number of records ever written */
+static _Atomic(bool) shared_ring_busy;           /* any: a thread writes the ring of the shared block */
+
+typedef uint64_t __attribute__((may_alias)) ring_word;
+
+static void write_record(struct rtl_hip_api *a, uint32_t block, const struct rtl_hip_api_event *event)
+{
+    enum { WORDS = sizeof *event / sizeof(uint64_t) };
+    uint64_t number = ++next_record[block], from[WORDS];
+    ring_word *to = (void *)&a->events[block * a->records + ((number - 1) & (a->records - 1))];
+    memcpy(from, event, sizeof from);
+    __atomic_store_n(&to[0], 0, __ATOMIC_RELAXED);
+    /* release stores stay behind the 0 like behind a fence, and ThreadSanitizer understands them */
+    for (int i = 1; i < WORDS; i++)
+        __atomic_store_n(&to[i], from[i], __ATOMIC_RELEASE);
+    __atomic_store_n(&to[0], number, __ATOMIC_RELEASE);
+    __atomic_store_n(&a->threads[block].events, number, __ATOMIC_RELEASE);
+}
+
+void rtl_hip_api_append_event(struct rtl_hip_api *a, const struct rtl_hip_api_event *event)
+{
+    uint32_t block = rtl_hip_thread.block;
+    if (likely(block != 0)) {
+        write_record(a, block, event);
+    } else if (!atomic_exchange_explicit(&shared_ring_busy, true, memory_order_acquire)) {
+        write_record(a, 0, event);
+        atomic_store_explicit(&shared_ring_busy, false, memory_order_release);
+    } else {
+        rtl_hip_api_add(&a->header->events_dropped, 1);
+    }
 }

@@ -154,4 +154,34 @@ static inline void rtl_hip_api_call(struct rtl_hip_api *api, uint32_t row, uint6
     rtl_hip_api_add_own(&api->buckets[cell].count[rtl_bucket_of(ns)], 1);
 }
 
+/* Ranges by nesting (nodes.c): a node for each name below each node (shm/hip_api.h). No lock, no allocation. */
+
+/* Return the node of a name below a node; RTL_HIP_API_NODE_OTHER when there are too many. */
+uint32_t rtl_hip_api_node(struct rtl_hip_api *api, uint32_t parent, uint32_t row);
+void rtl_hip_api_node_begins(struct rtl_hip_api *api, uint32_t node);
+void rtl_hip_api_node_ends(struct rtl_hip_api *api, uint32_t node, uint64_t ns);
+
+/*
+ * The event rings of a full trace (RTL_TRACE): calls, ranges and marks that have ended, one ring a block.
+ *
+ * A thread with a block is the only writer of its ring: about ten stores. The others share the ring of the shared
+ * block: one writes at a time; a thread that finds it busy drops its event and counts it instead of waiting.
+ */
+
+/* Append an event of the calling thread and set its `sequence`. Only if api->events is not NULL. */
+void rtl_hip_api_append_event(struct rtl_hip_api *api, const struct rtl_hip_api_event *event);
+
+/* Memory allocated now, by GPU and by allocating function (memory.c). No lock; a fixed table. */
+
+/* Add a successful allocation; place is the GPU's number, RTL_HIP_API_GPUS for host memory. */
+void rtl_memory_add(struct rtl_hip_api *api, uint32_t row, const void *address, uint64_t bytes, uint32_t place);
+
+/* Remove an address before the runtime frees it: afterwards another thread may get the same address. Returns its
+ * record, or 0; rtl_memory_restore adds it again if freeing failed. */
+uint64_t rtl_memory_remove(struct rtl_hip_api *api, const void *address);
+void rtl_memory_restore(struct rtl_hip_api *api, const void *address, uint64_t noted);
+
+/* Remove all memory of a GPU, after a device reset. */
+void rtl_memory_reset(struct rtl_hip_api *api, uint32_t place);
+
 #endif

@@ -321,4 +321,7 @@ enum rtl_hip_function {
 };
 #undef RTL_NUMBER_CALL
 
+/* Return roctx's function (roctx.c) for dlsym. */
+void *rtl_roctx_wrapper(enum rtl_hip_function function);
+
 #endif

@@ -1,7 +1,7 @@
-/* Tracks allocations (memory.h): a table from address to row, place and size; an address has 64 possible entries.
+/* Tracks allocations (counters.h): a table from address to row, place and size; an address has 64 possible entries.
  * The wrapper adds an address before the application knows it and removes it before the runtime frees it, so an
  * address is in the table once at most. */
-#include "hip/memory.h"
+#include "hip/counters.h"
 
 #include <stdatomic.h>
 

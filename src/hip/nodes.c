@@ -1,7 +1,7 @@
-/* Finds and makes nodes (nodes.h): a table from parent and name to the node's number. A node gets its number before
+/* Finds and makes nodes (counters.h): a table from parent and name to the node's number. A node gets its number before
  * it can have children, so a parent's number is always smaller. A thread that loses the race for a place wastes its
  * number: that node never becomes READY. */
-#include "hip/nodes.h"
+#include "hip/counters.h"
 
 #include <stdatomic.h>
 

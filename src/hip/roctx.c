@@ -1,7 +1,7 @@
 /* roctx: ranges and marks by name. With libroctx64 in the process every call goes on to it and returns its result.
  * Without it: push returns its level from 0, pop the level that it left or -1; ids of started ranges count from 1 in
  * the process, and any thread may stop them. */
-#include "hip/roctx.h"
+#include "hip/functions.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -9,8 +9,6 @@
 #include <string.h>
 
 #include "hip/counters.h"
-#include "hip/events.h"
-#include "hip/nodes.h"
 #include "hip/now.h"
 #include "hip/resolve.h"
 

@@ -12,11 +12,8 @@
 #include <string.h>
 
 #include "hip/counters.h"
-#include "hip/events.h"
-#include "hip/memory.h"
 #include "hip/now.h"
 #include "hip/resolve.h"
-#include "hip/roctx.h"
 
 #define RTL_EXPORT __attribute__((visibility("default")))
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "launch/traced_env.h"
+#include "launch/library.h"
 #include "shm/segment_reader.h"
 
 /* Exit statuses of shells. */

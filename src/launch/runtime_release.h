@@ -6,10 +6,7 @@
 #define RTL_LAUNCH_RUNTIME_RELEASE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
-
-#include "shm/tables.h"
 
 enum { RTL_VERSION_MAX = 40 };
 

@@ -2,7 +2,6 @@
 #include "model/cells.h"
 #include "model/labels.h"
 #include "model/model_gpus.h"
-#include "model/row_times.h"
 #include "shm/gpu_names.h"
 #include "text/text.h"
 
@@ -11,12 +10,11 @@
 
 static void dimensions(char *out, size_t size, uint64_t x, uint64_t y, uint64_t z)
 {
+    snprintf(out, size, "%llu", (unsigned long long)x);
+    if (y > 1 || z > 1)
+        rtl_text_append(out, size, "x%llu", (unsigned long long)y);
     if (z > 1)
-        snprintf(out, size, "%llux%llux%llu", (unsigned long long)x, (unsigned long long)y, (unsigned long long)z);
-    else if (y > 1)
-        snprintf(out, size, "%llux%llu", (unsigned long long)x, (unsigned long long)y);
-    else
-        snprintf(out, size, "%llu", (unsigned long long)x);
+        rtl_text_append(out, size, "x%llu", (unsigned long long)z);
 }
 
 /* Put "~" in front of an estimate. */
@@ -42,7 +40,7 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
             n = mark_estimate(model->estimated, rtl_format_share(row->share));
         break;
     case RTL_COLUMN_RATE:
-        if ((measured = model->span_ns > 0))
+        if ((measured = row->rate >= 0))
             n = rtl_format_rate(row->rate);
         break;
     case RTL_COLUMN_CALLS:
@@ -61,7 +59,7 @@ bool rtl_cell_text(const struct rtl_model *model, const struct rtl_row *row, enu
     case RTL_COLUMN_P90:
     case RTL_COLUMN_P99:
     case RTL_COLUMN_MAX:
-        if ((measured = timed && rtl_row_time_ns(row, column)))
+        if ((measured = rtl_row_time_ns(row, column) > 0))
             n = rtl_format_time(rtl_row_time_ns(row, column), units);
         break;
     case RTL_COLUMN_LAUNCH:

@@ -20,8 +20,7 @@ static bool enough_durations(double q, uint64_t count)
     return count >= LEAST && (double)count * (1 - q) >= LEAST_BEYOND - 1e-6;
 }
 
-/* Estimate both quantiles in one pass; the ranks ascend, because the ranges do not overlap from `LEAST` durations on.
- */
+/* Estimate both quantiles in one pass. The ranks ascend: from LEAST durations on the ranges do not overlap. */
 static uint64_t estimates(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                           struct estimate out[WANTED])
 {

@@ -9,7 +9,6 @@
 #define RTL_MODEL_COLUMNS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -33,8 +32,8 @@
     X(UNTIMED, "untimed", "%UNTMD", 6, 230, DESC, "share of dispatches that were counted but not timed")          \
     X(CHANGE50, "change50", "P50CHG", 6, 150, DESC, "change of p50 since the previous window, as P99CHG")         \
     X(CHANGE, "change", "P99CHG", 6, 66, DESC, "change of p99 since the previous window; =: not significant")     \
-    X(TREND, "trend", "P99 TREND", 7, 76, NO, "p99 over time; middle mark: median, top mark: 2x or more")         \
-    X(HEAT, "heat", "HEAT", 12, 140, NO, "distribution of durations in the window; each step: factor 2")          \
+    X(TREND, "trend", "TREND", 7, 76, NO, "p99 over time: a line at its median, marks where 30% off")             \
+    X(HEAT, "heat", "DURATIONS", 12, 140, NO, "distribution of durations in the window; a step: factor 2")        \
     X(SLOWEST, "slowest", "SLOWEST", 10, 78, DESC, "slowest process, compared with the median of the others")     \
     X(GRID, "grid", "GRID", 14, 180, NO, "grid of the last dispatch, in work-items")                              \
     X(WORKGROUP, "wg", "WG", 9, 250, NO, "workgroup of the last dispatch, in work-items")                         \

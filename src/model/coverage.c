@@ -67,6 +67,7 @@ struct coverage_part {
     enum rank rank;
     const char *before; /* separator from the part before it; "  " becomes one blank behind : , or ; */
     char text[160];
+    bool dropped;
 };
 
 struct coverage_line {
@@ -89,47 +90,43 @@ static void add_part(struct coverage_line *line, enum rank rank, const char *bef
 }
 
 /* Adjacent reasons share one pair of brackets. */
-static bool is_reason(const struct coverage_line *line, int i)
-{
-    return i >= 0 && i < line->count && line->part[i].rank == REASON;
-}
-
 static void join_parts(const struct coverage_line *line, char *out, size_t size)
 {
+    bool open = false;
     *out = 0;
     for (int i = 0; i < line->count; i++) {
         const struct coverage_part *part = &line->part[i];
+        bool reason = part->rank == REASON, first = reason && !open;
+        if (part->dropped)
+            continue;
+        if (open && !reason)
+            rtl_text_append(out, size, ")");
         size_t length = strlen(out);
         bool goes_on = length && strchr(":,;", out[length - 1]);
-        bool first = is_reason(line, i) && !is_reason(line, i - 1),
-             last = is_reason(line, i) && !is_reason(line, i + 1);
-        const char *before = !length ? "" : !strcmp(part->before, "  ") && goes_on ? " " : first ? " " : part->before;
-        rtl_text_append(out, size, "%s%s%s%s", before, first ? "(" : "", part->text, last ? ")" : "");
+        const char *before = !length ? "" : first || (goes_on && !strcmp(part->before, "  ")) ? " " : part->before;
+        rtl_text_append(out, size, "%s%s%s", before, first ? "(" : "", part->text);
+        open = reason;
     }
+    if (open)
+        rtl_text_append(out, size, ")");
 }
 
 /* Keep parts by importance while they fit; keep one in any case. */
 static void keep_what_fits(struct coverage_line *line, int columns)
 {
     char text[RTL_COVERAGE_BYTES];
-    bool kept[PARTS] = {false};
+    int kept = 0;
+    for (int i = 0; i < line->count; i++)
+        line->part[i].dropped = true;
     for (int rank = WHAT; rank <= LAST; rank++)
         for (int i = 0; i < line->count; i++) {
-            struct coverage_line some = {.count = 0};
             if ((int)line->part[i].rank != rank)
                 continue;
-            kept[i] = true;
-            for (int n = 0; n < line->count; n++)
-                if (kept[n])
-                    some.part[some.count++] = line->part[n];
-            join_parts(&some, text, sizeof text);
-            kept[i] = some.count == 1 || rtl_text_columns(text) <= columns;
+            line->part[i].dropped = false;
+            join_parts(line, text, sizeof text);
+            line->part[i].dropped = kept && rtl_text_columns(text) > columns;
+            kept += !line->part[i].dropped;
         }
-    int count = 0;
-    for (int i = 0; i < line->count; i++)
-        if (kept[i])
-            line->part[count++] = line->part[i];
-    line->count = count;
 }
 
 /* --- contents --- */
@@ -151,19 +148,18 @@ static void add_observed(struct coverage_line *line, const struct rtl_model *m, 
     const struct rtl_snapshot *s = &m->latest->snapshot;
     uint64_t timed = m->window_counted > m->window_untimed ? m->window_counted - m->window_untimed : 0;
     bool known = s->in_force == RTL_ACTIVITY_TIMING;
-    add_part(line, WHAT, "  ", "OBSERVED");
-    add_part(line, WORDS, " ", "from outside:");
-    add_part(line, MORE, "  ", "calls exact");
-    add_part(line, WHICH, ", ", known ? "times with ~ estimated" : "no shares of time");
+    add_part(line, WHAT, "  ", whole ? "OBSERVED from outside: calls exact" : "OBSERVED: calls exact");
+    add_part(line, WHAT, ", ", known ? "~ estimated" : "times unknown");
+    if (known)
+        add_part(line, MORE, ", ", "- unknown");
     if (timed)
-        add_part(line, REASON + 1, ", ", "%s%% timed exactly", share_of(m, timed).text);
+        add_part(line, MORE, ", ", "%s%% timed exactly", share_of(m, timed).text);
     if (s->packets_lost)
         add_part(line, WRONG, ", ", "%s packets lost", rtl_format_count(s->packets_lost).text);
     if (!whole)
         return;
     if (s->convention && s->convention < sizeof when / sizeof *when)
         add_part(line, WORDS, "; ", "read index moves %s", when[s->convention]);
-    add_part(line, WORDS, "; ", "exact times of all: start it with rtl-top run");
 }
 
 /* Reasons by size, as shares of the window; none in mode off. */
@@ -179,7 +175,7 @@ static void add_reasons(struct coverage_line *line, const struct rtl_model *m)
         if (worst < 0)
             break;
         done[worst] = true;
-        const char *key = rtl_reason_key((unsigned)worst);
+        const char *key = rtl_reason_names((unsigned)worst).key;
         add_part(line, REASON, ", ", "%s %s", key ? key : "other reasons", share_of(m, by[worst]).text);
     }
 }
@@ -203,6 +199,8 @@ static void add_coverage(struct coverage_line *line, const struct rtl_model *m)
                      m->zero ? "zero" : "start");
     } else if (!m->counted) {
         add_part(line, WHAT, "  ", m->zero ? "no dispatch since zero" : "no dispatch yet");
+    } else if (m->base && !m->span_ns) {
+        add_part(line, WHAT, "  ", "a window begins");
     } else if (!m->window_counted && !m->window_untimed) {
         add_part(line, WHAT, "  ", "no dispatch %s", where);
     } else if (!m->window_untimed) {
@@ -265,7 +263,7 @@ static void add_sum_parts(struct coverage_line *line, const struct rtl_model *m,
     if (m->window_lost)
         add_part(line, WRONG, ", ", "drop %s", rtl_format_count(m->window_lost).text);
     else if (m->lost)
-        add_part(line, WRONG, ", ", "drop %s earlier", rtl_format_count(m->lost).text);
+        add_part(line, SUMS, ", ", "drop %s before the window", rtl_format_count(m->lost).text);
     bool scarce = s->signals_in_use >= s->signals_limit - s->signals_limit / 10;
     if (s->signals_limit && s->signals_in_use >= s->signals_limit / 2)
         add_part(line, scarce ? WRONG : SUMS, ", ", "signals %s of %s", rtl_format_count(s->signals_in_use).text,
@@ -283,7 +281,7 @@ bool rtl_coverage_line(const struct rtl_model *m, int columns, char *out, size_t
     if (s->mode == RTL_MODE_OBSERVED)
         add_observed(&line, m, false);
     else if (quiet)
-        add_part(&line, WHAT, ", ", "all timed");
+        add_part(&line, WHAT, ", ", m->lost ? "all timed in it" : "all timed");
     else
         add_coverage(&line, m);
     add_remarks(&line, m);

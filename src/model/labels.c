@@ -1,10 +1,7 @@
 /* Names of numbers. See labels.h. */
 #include "model/labels.h"
 
-#include <stddef.h>
 #include <string.h>
-
-#include "shm/tables.h"
 
 const char *rtl_mode_label(unsigned mode)
 {
@@ -49,59 +46,31 @@ const char *rtl_activity_key(unsigned activity)
 
 /* --- a key for programs and a text for people --- */
 
-struct label_pair {
-    const char *key, *text;
-};
-static const struct label_pair reasons[RTL_UNTIMED_LIMIT] = {
+struct rtl_key_text rtl_reason_names(unsigned reason)
+{
+    static const struct rtl_key_text names[RTL_UNTIMED_LIMIT] = {
 #define LABEL(sym, num, key, text, writer) [num] = {key, text},
-    RTL_UNTIMED_REASONS(LABEL)};
-static const struct label_pair copy_reasons[RTL_COPY_UNTIMED_LIMIT] = {RTL_COPY_REASONS(LABEL)};
-static const struct label_pair directions[RTL_DIRECTION_COUNT] = {RTL_DIRECTIONS(LABEL)};
+        RTL_UNTIMED_REASONS(LABEL)};
+    return reason < RTL_UNTIMED_LIMIT ? names[reason] : (struct rtl_key_text){NULL, NULL};
+}
+
+struct rtl_key_text rtl_copy_reason_names(unsigned reason)
+{
+    static const struct rtl_key_text names[RTL_COPY_UNTIMED_LIMIT] = {RTL_COPY_REASONS(LABEL)};
+    return reason < RTL_COPY_UNTIMED_LIMIT ? names[reason] : (struct rtl_key_text){NULL, NULL};
+}
+
+struct rtl_key_text rtl_direction_names(unsigned direction)
+{
+    static const struct rtl_key_text names[RTL_DIRECTION_COUNT] = {RTL_DIRECTIONS(LABEL)};
 #undef LABEL
-
-static struct label_pair label_of(const struct label_pair *labels, unsigned count, unsigned number)
-{
-    return number < count ? labels[number] : (struct label_pair){NULL, NULL};
-}
-
-const char *rtl_reason_key(unsigned reason)
-{
-    return label_of(reasons, RTL_UNTIMED_LIMIT, reason).key;
-}
-
-const char *rtl_reason_text(unsigned reason)
-{
-    return label_of(reasons, RTL_UNTIMED_LIMIT, reason).text;
-}
-
-const char *rtl_copy_reason_key(unsigned reason)
-{
-    return label_of(copy_reasons, RTL_COPY_UNTIMED_LIMIT, reason).key;
-}
-
-const char *rtl_copy_reason_text(unsigned reason)
-{
-    return label_of(copy_reasons, RTL_COPY_UNTIMED_LIMIT, reason).text;
-}
-
-const char *rtl_direction_key(unsigned direction)
-{
-    const char *key = label_of(directions, RTL_DIRECTION_COUNT, direction).key;
-    return key ? key : "unknown";
-}
-
-const char *rtl_direction_text(unsigned direction)
-{
-    const char *text = label_of(directions, RTL_DIRECTION_COUNT, direction).text;
-    return text ? text : "?";
+    return direction < RTL_DIRECTION_COUNT ? names[direction] : (struct rtl_key_text){"unknown", "?"};
 }
 
 static uint32_t address_of(const struct rtl_snapshot *s, uint32_t gpu)
 {
-    for (uint32_t i = 0; i < s->agent_count; i++)
-        if (s->agents[i].gpu == gpu)
-            return s->agents[i].bdf;
-    return RTL_NO_BDF;
+    const struct rtl_agent_snapshot *agent = rtl_agent_of(s, gpu);
+    return agent ? agent->bdf : RTL_NO_BDF;
 }
 
 struct rtl_gpu_name rtl_gpu_label(const struct rtl_snapshot *s, uint32_t gpu)

@@ -1,6 +1,6 @@
 /* Names and groups of the processes of a snapshot. See member_names.h. */
 #include "model/member_names.h"
-#include "model/merge_data.h"
+#include "model/merge_parts.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -83,7 +83,7 @@ int rtl_coordinates_rank(const struct rtl_coordinates *c)
 
 /* --- peer groups --- */
 
-/* Two workers have the same dimensions. Return the place of the only dimension in which they differ; 0: none, or
+/* Two workers have the same dimensions. Return the place of the only dimension in which they differ; 0: none, -1:
  * several. */
 static int differing_place(const struct rtl_coordinates *a, const struct rtl_coordinates *b)
 {
@@ -91,27 +91,50 @@ static int differing_place(const struct rtl_coordinates *a, const struct rtl_coo
     for (int i = 0; i < RTL_COORDINATE_COUNT; i++)
         if (a->set >> i & 1 && dimensions[i].place && a->number[i] != b->number[i]) {
             if (place)
-                return 0;
+                return -1;
             place = dimensions[i].place;
         }
     return place;
 }
 
-static bool is_equal_beside(const struct rtl_coordinates *a, const struct rtl_coordinates *b, int place)
+/* True for "D0", a list of devices. Ranks that each have a container use the same list. */
+static bool lists_devices(const char *label)
 {
-    for (int i = 0; i < RTL_COORDINATE_COUNT; i++)
-        if (a->set >> i & 1 && dimensions[i].place && dimensions[i].place != place && a->number[i] != b->number[i])
-            return false;
-    return true;
+    return *label == 'D' && isdigit((unsigned char)label[1]);
 }
 
-/* A peer group has the index of its first member, from 1; workers without coordinates are group 0. */
+/*
+ * Number the servers. Two servers side by side use the same labels: the n-th process with a label, in the order in
+ * which processes joined, belongs to the n-th server. This is a guess: a rank that was started again joins last.
+ * Processes that all have one label are replicas, and are compared.
+ */
+static void number_servers(const struct rtl_member *members, uint32_t count, uint32_t server[RTL_MEMBERS_MAX])
+{
+    const char *first = NULL;
+    bool differ = false;
+    memset(server, 0, sizeof(uint32_t[RTL_MEMBERS_MAX]));
+    for (uint32_t i = 0; i < count; i++) {
+        const char *label = members[i].info.label;
+        if (!*label || lists_devices(label))
+            continue;
+        first = first ? first : label;
+        differ |= strcmp(first, label) != 0;
+        for (uint32_t j = 0; j < i; j++)
+            server[i] += members[j].ended == members[i].ended && !strcmp(members[j].info.label, label);
+    }
+    if (!differ)
+        memset(server, 0, sizeof(uint32_t[RTL_MEMBERS_MAX]));
+}
+
+/* A peer group has the index of its first member, from 1; workers without coordinates are one group a server. */
 static void set_peer_groups(struct rtl_member *members, uint32_t count)
 {
     struct rtl_coordinates at[RTL_MEMBERS_MAX];
+    uint32_t server[RTL_MEMBERS_MAX];
     int place[RTL_MEMBERS_MAX] = {0}; /* along which workers with these dimensions are compared; 0: not known yet */
     for (uint32_t i = 0; i < count; i++)
         at[i] = rtl_coordinates_find(members[i].info.label, strlen(members[i].info.label));
+    number_servers(members, count, server);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t first = i;
         for (uint32_t j = 0; j < i && first == i; j++)
@@ -121,15 +144,18 @@ static void set_peer_groups(struct rtl_member *members, uint32_t count)
         for (uint32_t j = first; first == i && j < count; j++)
             for (uint32_t k = j + 1; at[j].set == at[i].set && k < count; k++) {
                 int differs = at[k].set == at[i].set ? differing_place(&at[j], &at[k]) : 0;
-                if (differs && (!place[i] || differs < place[i]))
+                if (differs > 0 && (!place[i] || differs < place[i]))
                     place[i] = differs;
             }
-        members[i].peer_group = at[i].set ? i + 1 : 0;
-        for (uint32_t j = first; j < i; j++)
-            if (at[j].set && at[j].set == at[i].set && is_equal_beside(&at[j], &at[i], place[i])) {
+        members[i].peer_group = at[i].set ? i + 1 : RTL_MEMBERS_MAX + 1 + server[i];
+        for (uint32_t j = first; j < i; j++) {
+            bool peers = at[j].set && at[j].set == at[i].set && server[j] == server[i];
+            int differs = peers ? differing_place(&at[j], &at[i]) : -1;
+            if (!differs || differs == place[i]) {
                 members[i].peer_group = members[j].peer_group;
                 break;
             }
+        }
     }
 }
 
@@ -185,8 +211,7 @@ void rtl_members_name(struct rtl_member *members, uint32_t count)
     /* equal device numbers may mean different devices in two containers: the segment knows the GPU */
     mark_equal(members, count, true, equal);
     for (uint32_t i = 0; i < count; i++)
-        if (equal[i] && *members[i].name == 'D' && isdigit((unsigned char)members[i].name[1]) &&
-            on_one_gpu(&members[i]))
+        if (equal[i] && lists_devices(members[i].name) && on_one_gpu(&members[i]))
             name_by_gpu(&members[i]);
     mark_equal(members, count, true, equal);
     for (uint32_t i = 0; i < count; i++)

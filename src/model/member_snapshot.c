@@ -1,8 +1,6 @@
-/* Extracts a process's own snapshots from merged ones. See member_snapshot.h. */
-#include "model/member_snapshot.h"
-#include "model/merge.h"
-#include "model/merge_parts.h"
+/* Extracts a process's own snapshots from merged ones. See model.h. */
 #include "model/model.h"
+#include "model/merge.h"
 #include "shm/gpu_names.h"
 
 #include <stdlib.h>
@@ -20,10 +18,8 @@ static const struct rtl_agent_snapshot *agent_at(const struct rtl_snapshot *s, u
 static const struct rtl_agent_snapshot *own_agent(const struct rtl_snapshot *merged, const struct rtl_snapshot *own,
                                                   uint32_t gpu)
 {
-    for (uint32_t i = 0; i < merged->agent_count; i++)
-        if (merged->agents[i].gpu == gpu)
-            return agent_at(own, merged->agents[i].bdf);
-    return NULL;
+    const struct rtl_agent_snapshot *agent = rtl_agent_of(merged, gpu);
+    return agent ? agent_at(own, agent->bdf) : NULL;
 }
 
 static int by_kernel_id(const void *a, const void *b)
@@ -35,16 +31,11 @@ static int by_kernel_id(const void *a, const void *b)
 /* Copy a part's kernel, with buckets in the storage of `room`. False without memory. */
 static bool extract_kernel(const struct rtl_part *part, struct rtl_kernel_snapshot *to, struct rtl_snapshot *room)
 {
-    struct rtl_packing packing;
-    memset(&packing, 0, sizeof packing);
-    rtl_part_add(part, &packing);
-    size_t bytes = rtl_packing_bytes(&packing, false);
-    void *storage = rtl_snapshot_allocate(room, bytes);
+    struct rtl_unpacked buckets;
     *to = part->kernel;
     to->id = part->row;
-    if (storage)
-        rtl_packing_unpack(&packing, false, &to->histogram, storage);
-    return storage != NULL;
+    to->histogram = rtl_part_histogram(part, &buckets);
+    return rtl_snapshot_own_histogram(room, &to->histogram);
 }
 
 static bool extract_kernels(const struct rtl_parts *parts, uint32_t number, struct rtl_snapshot *to,
@@ -99,6 +90,9 @@ static bool extract_agents(const struct rtl_snapshot *merged, const struct rtl_m
         agent->busy_ns = works ? from->busy_ns : 0;
         for (int c = 0; c < RTL_IDLE_COUNT; c++)
             agent->idle[c] = works ? from->idle[c] : (struct rtl_idle){0, 0};
+        agent->gap_count = works ? agent->gap_count : 0;
+        for (int c = 0; c < RTL_CAUSE_COUNT; c++)
+            agent->cause_ns[c] = works ? from->cause_ns[c] : 0;
     }
     return true;
 }

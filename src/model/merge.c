@@ -4,7 +4,6 @@
 #include "model/member_names.h"
 #include "model/merge_parts.h"
 #include "model/merge_totals.h"
-#include "model/stale.h"
 #include "shm/hash.h"
 #include "stats/histogram_sum.h"
 
@@ -39,7 +38,7 @@ struct rtl_merged_kernel {
 };
 
 struct rtl_merged_member {
-    bool taken, adopted;
+    bool taken;
     struct rtl_member member;
     struct rtl_part **rows; /* by the process's own kernel ids: the merge's part, or NULL */
     uint32_t row_count;
@@ -236,11 +235,7 @@ static bool update_kernel(struct rtl_merge *merge, struct rtl_merged_member *m, 
         return true;
     /* a kernel that was counted under RTL_KERNEL_OTHER stays there; an unnamed row may have got its name since */
     bool stays = before && (before->kernel.id == RTL_KERNEL_OTHER || has_name(before, k));
-    uint32_t id = stays ? before->kernel.id
-                  : m->adopted && merge->kernels[k->id].name && merge->kernels[k->id].length == k->name_length &&
-                          !memcmp(merge->kernels[k->id].name, k->name, k->name_length)
-                      ? k->id
-                      : kernel_id_of(merge, m, k->name, k->name_length);
+    uint32_t id = stays ? before->kernel.id : kernel_id_of(merge, m, k->name, k->name_length);
     struct rtl_kernel_snapshot kernel = *k;
     size_t *charged = &merge->charged[m - merge->members];
     bool over = *charged > merge->share;
@@ -292,10 +287,9 @@ static void update_member(struct rtl_member *member, const struct rtl_snapshot *
     member->counted = s->counted;
     member->timed = s->timed;
     member->untimed_total = s->untimed_total;
-    member->depth = member->busy_ns = member->gpus = 0;
-    for (uint32_t i = 0; i < s->queue_count; i++)
-        member->depth += s->queues[i].live ? s->queues[i].depth : 0;
-    member->stale_ns = rtl_stale_ns(s, rtl_stale_in_flight(s), moved, &member->stuck_since_ns);
+    member->busy_ns = member->gpus = 0;
+    member->depth = rtl_snapshot_in_flight(s);
+    member->stale_ns = rtl_stale_ns(s, moved, &member->stuck_since_ns);
     for (uint32_t i = 0; i < rest->agent_count; i++) {
         member->busy_ns += rest->agents[i].busy_ns;
         if (rest->agents[i].users)
@@ -323,8 +317,7 @@ bool rtl_merge_update(struct rtl_merge *merge, uint32_t number, const struct rtl
     }
     if (!rtl_merge_totals_copy(&merge->gpus, number, number * RTL_QUEUES_MAX, m->member.info.pid, snapshot, &rest))
         return false;
-    if (m->has_totals)
-        rtl_snapshot_free(&m->totals.snapshot);
+    rtl_snapshot_free(&m->totals.snapshot);
     m->totals = (struct rtl_merge_totals){.snapshot = rest, .queues = true};
     m->has_totals = true;
     update_member(&m->member, snapshot, &rest);
@@ -346,7 +339,6 @@ bool rtl_merge_adopt(struct rtl_merge *merge, uint32_t number, const struct rtl_
     struct rtl_merged_member *m = find_merged_member(merge, number);
     if (!m)
         return true;
-    m->adopted = true;
     for (uint32_t i = 0; i < snapshot->kernel_count; i++) {
         const struct rtl_kernel_snapshot *k = &snapshot->kernels[i];
         if (k->id >= IDS_FOR_ALL || merge->kernels[k->id].name)
@@ -509,27 +501,6 @@ struct rtl_merge *rtl_merge_create(void)
     return merge;
 }
 
-void rtl_merge_free(struct rtl_merge *merge)
-{
-    if (!merge)
-        return;
-    for (uint32_t id = 0; id < RTL_KERNELS_MAX; id++) {
-        struct rtl_merged_kernel *k = &merge->kernels[id];
-        for (uint32_t i = 0; i < k->count; i++)
-            rtl_part_release(k->parts[i]);
-        rtl_group_release(k->group);
-        free(k->parts);
-        free(k->name);
-    }
-    for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
-        if (merge->members[i].has_totals)
-            rtl_snapshot_free(&merge->members[i].totals.snapshot);
-        free(merge->members[i].rows);
-    }
-    rtl_snapshot_free(&merge->gone.snapshot);
-    free(merge);
-}
-
 void rtl_merge_rewind(struct rtl_merge *merge)
 {
     for (uint32_t id = 0; id < merge->next_id; id++) {
@@ -541,14 +512,26 @@ void rtl_merge_rewind(struct rtl_merge *merge)
     }
     for (int i = 0; i < RTL_MEMBERS_MAX; i++) {
         struct rtl_merged_member *m = &merge->members[i];
-        if (m->has_totals)
-            rtl_snapshot_free(&m->totals.snapshot);
+        rtl_snapshot_free(&m->totals.snapshot);
         free(m->rows);
         *m = (struct rtl_merged_member){.reserve_ids = m->reserve_ids, .reserve_names = m->reserve_names};
     }
     rtl_snapshot_free(&merge->gone.snapshot);
     merge->has_gone = false;
     merge->next_member = 0;
+}
+
+void rtl_merge_free(struct rtl_merge *merge)
+{
+    if (!merge)
+        return;
+    rtl_merge_rewind(merge);
+    for (uint32_t id = 0; id < RTL_KERNELS_MAX; id++) {
+        rtl_group_release(merge->kernels[id].group);
+        free(merge->kernels[id].parts);
+        free(merge->kernels[id].name);
+    }
+    free(merge);
 }
 
 /* --- snapshots --- */

@@ -11,7 +11,7 @@
 #ifndef RTL_MODEL_MERGE_H
 #define RTL_MODEL_MERGE_H
 
-#include "model/merge_data.h"
+#include "model/merge_parts.h"
 
 struct rtl_merge;
 struct rtl_merge *rtl_merge_create(void); /* NULL without memory */

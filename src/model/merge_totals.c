@@ -1,6 +1,5 @@
 /* Merges snapshots without their kernels. See merge_totals.h. */
 #include "model/merge_totals.h"
-#include "model/merge_hip_api.h"
 #include "shm/gpu_names.h"
 #include "stats/histogram_sum.h"
 
@@ -73,11 +72,9 @@ void rtl_gpu_table_add(struct rtl_gpu_table *table, uint32_t member, const struc
 static uint32_t screen_number(struct rtl_gpu_table *table, uint32_t member, const struct rtl_snapshot *s, uint32_t gpu)
 {
     struct rtl_gpu_key key = {.bdf = RTL_NO_BDF, .member = member, .gpu = gpu};
-    for (uint32_t i = 0; i < s->agent_count; i++)
-        if (s->agents[i].gpu == gpu) {
-            key = table_key_of(member, &s->agents[i]);
-            break;
-        }
+    const struct rtl_agent_snapshot *agent = rtl_agent_of(s, gpu);
+    if (agent)
+        key = table_key_of(member, agent);
     int number = find_gpu(table, &key);
     return number >= 0 ? (uint32_t)number : add_table_gpu(table, &key, UINT32_MAX);
 }
@@ -105,6 +102,11 @@ bool rtl_merge_totals_copy(struct rtl_gpu_table *table, uint32_t member, uint32_
         for (uint32_t j = 0; j < to->queue_count; j++)
             a->users |= from->queues[j].gpu == from->agents[i].gpu && from->queues[j].dispatches;
         a->gpu = a->agent = screen_number(table, member, from, from->agents[i].gpu);
+        for (uint32_t g = 0; g < a->gap_count; g++) {
+            a->gap[g].member = member + 1;
+            a->gap[g].queue_before += slots;
+            a->gap[g].queue_after += slots;
+        }
     }
     return true;
 }
@@ -190,44 +192,53 @@ static void merge_agent(struct rtl_agent_snapshot *to, const struct rtl_agent_sn
         to->idle[c].count += a->idle[c].count;
         to->idle[c].total_ns += a->idle[c].total_ns;
     }
+    to->gaps_known &= a->gaps_known;
+    for (int c = 0; c < RTL_CAUSE_COUNT; c++)
+        to->cause_ns[c] += a->cause_ns[c];
+    if (a->last_end_mono_ns > to->last_end_mono_ns)
+        to->last_end_mono_ns = a->last_end_mono_ns;
+    if (a->users >=
+        to->users - a->users) { /* keep the gaps of a GPU's only process; those of a shared GPU mean nothing */
+        to->gap_count = a->gap_count;
+        memcpy(to->gap, a->gap, sizeof to->gap);
+    }
     if (a->clock_residual_most_ns > to->clock_residual_most_ns)
         to->clock_residual_most_ns = a->clock_residual_most_ns;
 }
 
 static bool sum_agents(const struct rtl_merge_totals *rests, uint32_t count, struct rtl_snapshot *out)
 {
-    struct rtl_agent_snapshot agents[RTL_AGENTS_MAX];
     bool there[RTL_AGENTS_MAX] = {false};
+    out->agents = calloc(RTL_AGENTS_MAX, sizeof *out->agents);
+    if (!out->agents)
+        return false;
     for (uint32_t r = 0; r < count; r++)
         for (uint32_t i = 0; i < rests[r].snapshot.agent_count; i++) {
             const struct rtl_agent_snapshot *a = &rests[r].snapshot.agents[i];
             if (a->gpu >= RTL_AGENTS_MAX)
                 continue;
             if (there[a->gpu])
-                merge_agent(&agents[a->gpu], a);
+                merge_agent(&out->agents[a->gpu], a);
             else
-                agents[a->gpu] = *a;
+                out->agents[a->gpu] = *a;
             there[a->gpu] = true;
         }
-    out->agents = calloc(RTL_AGENTS_MAX, sizeof *out->agents);
-    if (!out->agents)
-        return false;
     for (uint32_t g = 0; g < RTL_AGENTS_MAX; g++)
         if (there[g])
-            out->agents[out->agent_count++] = agents[g];
+            out->agents[out->agent_count++] = out->agents[g];
     return true;
 }
 
 /* Sum all processes' copies of one GPU in one direction. */
 static bool sum_copies_of(const struct rtl_merge_totals *rests, uint32_t count, uint32_t gpu, uint32_t direction,
-                          const struct rtl_histogram_copy **list, uint32_t room, struct rtl_snapshot *out)
+                          const struct rtl_histogram_copy **list, struct rtl_snapshot *out)
 {
     struct rtl_copies_snapshot *to = &out->copies[out->copies_count];
     uint32_t found = 0;
     for (uint32_t r = 0; r < count; r++)
         for (uint32_t i = 0; i < rests[r].snapshot.copies_count; i++) {
             const struct rtl_copies_snapshot *c = &rests[r].snapshot.copies[i];
-            if (c->gpu != gpu || c->direction != direction || found == room)
+            if (c->gpu != gpu || c->direction != direction)
                 continue;
             if (!found)
                 *to = (struct rtl_copies_snapshot){.agent = gpu, .gpu = gpu, .direction = direction};
@@ -238,14 +249,8 @@ static bool sum_copies_of(const struct rtl_merge_totals *rests, uint32_t count, 
             for (int u = 0; u < RTL_COPY_UNTIMED_LIMIT; u++)
                 to->untimed[u] += c->untimed[u];
         }
-    if (!found)
-        return true;
-    void *storage = rtl_snapshot_allocate(out, rtl_histogram_sum_bytes(list, found));
-    if (!storage)
-        return false;
-    to->histogram = rtl_histogram_sum(list, found, storage);
-    out->copies_count++;
-    return true;
+    out->copies_count += found != 0;
+    return !found || rtl_histogram_sum_for(out, list, found, &to->histogram);
 }
 
 static bool sum_copies(const struct rtl_merge_totals *rests, uint32_t count, struct rtl_snapshot *out)
@@ -263,24 +268,9 @@ static bool sum_copies(const struct rtl_merge_totals *rests, uint32_t count, str
     ok = ok && out->copies;
     for (uint32_t g = 0; ok && g < RTL_AGENTS_MAX; g++)
         for (uint32_t d = 0; ok && any[g] && d < RTL_DIRECTION_COUNT; d++)
-            ok = sum_copies_of(rests, count, g, d, list, room, out);
+            ok = sum_copies_of(rests, count, g, d, list, out);
     free(list);
     return ok;
-}
-
-static bool own_histogram(struct rtl_snapshot *out, struct rtl_histogram_copy *h)
-{
-    const struct rtl_histogram_copy *from = h;
-    if (!h->octave_count && !h->coarse)
-        return true;
-    void *storage = rtl_snapshot_allocate(out, rtl_histogram_sum_bytes(&from, 1));
-    if (!storage)
-        return false;
-    struct rtl_histogram_copy sum = rtl_histogram_sum(&from, 1, storage);
-    h->octaves = sum.octaves;
-    h->octave_count = sum.octave_count;
-    h->coarse = sum.coarse;
-    return true;
 }
 
 static bool join_queues(const struct rtl_merge_totals *rests, uint32_t count, struct rtl_snapshot *out)
@@ -301,10 +291,173 @@ static bool join_queues(const struct rtl_merge_totals *rests, uint32_t count, st
                 q->live = false;
                 q->depth = 0;
             }
-            if (!own_histogram(out, &q->wait) || !own_histogram(out, &q->gap))
+            if (!rtl_snapshot_own_histogram(out, &q->wait) || !rtl_snapshot_own_histogram(out, &q->gap))
                 return false;
         }
     return true;
+}
+
+/* --- HIP calls and roctx ranges: rows by name, memory rows one after another --- */
+
+static bool merge_rows(const struct rtl_hip_api_snapshot *const *from, uint32_t count, uint32_t *at,
+                       const struct rtl_histogram_copy **list, struct rtl_snapshot *out)
+{
+    for (;;) {
+        const struct rtl_hip_api_row_snapshot *least = NULL; /* the next row of all processes in the order of rows */
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < count; i++)
+            if (from[i] && at[i] < from[i]->count &&
+                (!least || rtl_hip_api_compare_rows(&from[i]->rows[at[i]], least) < 0))
+                least = &from[i]->rows[at[i]];
+        if (!least)
+            return true;
+        struct rtl_hip_api_row_snapshot *to = &out->hip_api->rows[out->hip_api->count++];
+        *to = *least;
+        to->bytes = to->errors = to->open = to->in_use = 0;
+        to->codes = NULL;
+        for (uint32_t i = 0; i < count; i++) {
+            if (!from[i] || at[i] >= from[i]->count || rtl_hip_api_compare_rows(&from[i]->rows[at[i]], to) != 0)
+                continue;
+            const struct rtl_hip_api_row_snapshot *row = &from[i]->rows[at[i]++];
+            to->bytes += row->bytes;
+            to->errors += row->errors;
+            to->open += row->open;
+            to->in_use += row->in_use;
+            list[found++] = &row->histogram;
+        }
+        if (!rtl_histogram_sum_for(out, list, found, &to->histogram))
+            return false;
+    }
+}
+
+static void add_node_numbers(struct rtl_hip_api_node_snapshot *to, const struct rtl_hip_api_node_snapshot *node)
+{
+    to->count += node->count;
+    to->total_ns += node->total_ns;
+    to->most_ns = node->most_ns > to->most_ns ? node->most_ns : to->most_ns;
+    to->open += node->open;
+    to->kernels += node->kernels;
+    to->kernels_ns += node->kernels_ns;
+    to->copies += node->copies;
+    to->copies_ns += node->copies_ns;
+}
+
+/* Merge pairs of the same node and kernel. `place` has room for the nodes of a process. */
+static bool merge_pairs(const struct rtl_hip_api_snapshot *const *from, uint32_t count, uint32_t *place,
+                        const struct rtl_histogram_copy **list, struct rtl_snapshot *out)
+{
+    struct rtl_hip_api_snapshot *to = out->hip_api;
+    uint32_t kept = 0;
+    place[0] = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t n = 1; from[i] && from[i]->pair_count && n < from[i]->node_count; n++) {
+            const struct rtl_hip_api_node_snapshot *node = &from[i]->nodes[n];
+            place[n] = rtl_hip_api_find_child(to, place[node->parent], node->name, node->name_bytes);
+        }
+        for (uint32_t p = 0; from[i] && p < from[i]->pair_count; p++) {
+            to->pairs[to->pair_count] = from[i]->pairs[p];
+            to->pairs[to->pair_count++].node = place[from[i]->pairs[p].node];
+        }
+    }
+    bool ok = true;
+    rtl_hip_api_sort_pairs(to);
+    for (uint32_t i = 0, next; ok && i < to->pair_count; i = next) {
+        uint32_t found = 0; /* at most one for each process */
+        for (next = i; next < to->pair_count && found < count && to->pairs[next].node == to->pairs[i].node &&
+                       to->pairs[next].kernel == to->pairs[i].kernel;
+             next++)
+            list[found++] = &to->pairs[next].histogram;
+        struct rtl_hip_api_pair_snapshot sum = to->pairs[i];
+        ok = rtl_histogram_sum_for(out, list, found, &sum.histogram);
+        to->pairs[kept++] = sum;
+    }
+    to->pair_count = kept;
+    return ok;
+}
+
+/* Merge `all` nodes of all processes. */
+static bool merge_nodes(const struct rtl_hip_api_snapshot *const *from, uint32_t count, uint32_t all, uint32_t *place,
+                        struct rtl_hip_api_snapshot *to)
+{
+    struct rtl_hip_api_tree tree;
+    if (!all)
+        return true;
+    bool ok = rtl_hip_api_tree_begin(&tree, to, all);
+    for (uint32_t i = 0; ok && i < count; i++)
+        for (uint32_t n = 0; from[i] && n < from[i]->node_count; n++) { /* parents come first */
+            const struct rtl_hip_api_node_snapshot *node = &from[i]->nodes[n];
+            place[n] = n ? rtl_hip_api_tree_enter(&tree, place[node->parent], node->name, node->name_bytes) : 0;
+            add_node_numbers(&to->nodes[place[n]], node);
+        }
+    return rtl_hip_api_tree_end(&tree, NULL) && ok;
+}
+
+static bool merge_launches(const struct rtl_hip_api_snapshot *const *from, uint32_t count, uint32_t *at,
+                           const struct rtl_histogram_copy **list, struct rtl_snapshot *out)
+{
+    memset(at, 0, count * sizeof *at);
+    for (;;) {
+        uint64_t kernel = UINT64_MAX;
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < count; i++)
+            if (from[i] && at[i] < from[i]->launch_count && from[i]->launches[at[i]].kernel < kernel)
+                kernel = from[i]->launches[at[i]].kernel;
+        if (kernel == UINT64_MAX)
+            return true;
+        for (uint32_t i = 0; i < count; i++)
+            if (from[i] && at[i] < from[i]->launch_count && from[i]->launches[at[i]].kernel == kernel)
+                list[found++] = &from[i]->launches[at[i]++].histogram;
+        struct rtl_hip_api_launch_snapshot *to = &out->hip_api->launches[out->hip_api->launch_count++];
+        to->kernel = kernel;
+        if (!rtl_histogram_sum_for(out, list, found, &to->histogram))
+            return false;
+    }
+}
+
+bool rtl_merge_hip_api(const struct rtl_hip_api_snapshot *const *from, uint32_t count, struct rtl_snapshot *out)
+{
+    struct rtl_hip_api_room room = {0};
+    uint32_t any = 0;
+    out->hip_api = NULL;
+    for (uint32_t i = 0; i < count; i++)
+        if (from[i]) {
+            any++;
+            room.rows += from[i]->count;
+            room.memory += from[i]->memory_count;
+            room.nodes += from[i]->node_count;
+            room.launches += from[i]->launch_count;
+            room.pairs += from[i]->pair_count;
+        }
+    if (!any)
+        return true;
+    uint32_t *at = calloc(count, sizeof *at), *place = calloc((size_t)room.nodes + 1, sizeof *place);
+    const struct rtl_histogram_copy **list = calloc(count, sizeof *list);
+    bool ok = at && place && list && rtl_hip_api_allocate(out, &room);
+    ok = ok && merge_rows(from, count, at, list, out) && merge_nodes(from, count, room.nodes, place, out->hip_api) &&
+         merge_launches(from, count, at, list, out) && merge_pairs(from, count, place, list, out);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        if (!from[i])
+            continue;
+        memcpy(out->hip_api->memory + out->hip_api->memory_count, from[i]->memory,
+               from[i]->memory_count * sizeof *from[i]->memory);
+        out->hip_api->memory_count += from[i]->memory_count;
+#define ADD(member, key, text) out->hip_api->member += from[i]->member;
+        RTL_HIP_API_TROUBLES(ADD)
+#undef ADD
+        out->hip_api->links |= from[i]->links;
+        out->hip_api->flags |= from[i]->flags;
+        out->hip_api->linked += from[i]->linked;
+        out->hip_api->copies_linked += from[i]->copies_linked;
+        out->hip_api->copies_unlinked += from[i]->copies_unlinked;
+        for (int u = 0; u < RTL_HIP_API_UNLINKED_LIMIT; u++)
+            out->hip_api->unlinked[u] += from[i]->unlinked[u];
+    }
+    free(at);
+    free(place);
+    free(list);
+    if (!ok)
+        out->hip_api = NULL;
+    return ok;
 }
 
 static bool sum_calls(const struct rtl_merge_totals *rests, uint32_t count, struct rtl_snapshot *out)
@@ -316,6 +469,8 @@ static bool sum_calls(const struct rtl_merge_totals *rests, uint32_t count, stru
     free(from);
     return ok;
 }
+
+/* --- all of it --- */
 
 bool rtl_merge_totals_sum(const struct rtl_merge_totals *rests, uint32_t count, struct rtl_snapshot *out)
 {

@@ -4,6 +4,7 @@
 #ifndef RTL_MODEL_MERGE_TOTALS_H
 #define RTL_MODEL_MERGE_TOTALS_H
 
+#include "shm/hip_api_snapshot.h"
 #include "shm/segment_reader.h"
 
 /* Identifies a GPU: PCI address, and UUID if known; without an address, the process and its number there. */
@@ -36,6 +37,9 @@ bool rtl_merge_totals_copy(struct rtl_gpu_table *table, uint32_t member, uint32_
 /* Sort the GPUs by PCI address; to[old number] is the new number. */
 void rtl_gpu_table_sort(struct rtl_gpu_table *table, uint32_t to[RTL_AGENTS_MAX]);
 void rtl_merge_totals_renumber(struct rtl_snapshot *rest, const uint32_t to[RTL_AGENTS_MAX]);
+
+/* Put the sum of HIP calls and ranges into out->hip_api; NULL if no process has them. False without memory. */
+bool rtl_merge_hip_api(const struct rtl_hip_api_snapshot *const *from, uint32_t count, struct rtl_snapshot *out);
 
 /* Sum the totals of all processes. False without memory: *out is empty. */
 bool rtl_merge_totals_sum(const struct rtl_merge_totals *rests, uint32_t count, struct rtl_snapshot *out);

@@ -1,8 +1,7 @@
-/* Snapshots, the window, histories and the target's state. See model.h; model_rows.c makes the rows. */
+/* Snapshots, the window, histories, the target's state and pauses. See model.h; model_rows.c makes the rows. */
 #include "model/model.h"
 #include "model/model_gpus.h"
 #include "model/model_range.h"
-#include "model/stale.h"
 #include "text/units.h"
 
 #include "stats/histogram.h"
@@ -12,15 +11,12 @@
 
 const char *rtl_target_json(enum rtl_target_state state)
 {
-    static const char *const json[] = {
-#define TARGET(sym, json_) [RTL_TARGET_##sym] = json_,
-        RTL_TARGET_STATES(TARGET)
-#undef TARGET
-    };
+    static const char *const json[] = {"live", "stale", "exited"};
     return json[state < RTL_TARGET_COUNT ? state : RTL_TARGET_LIVE];
 }
 
-void rtl_sample_release(struct rtl_sample *sample)
+/* Reference counting: a sample has several roles at once. NULL is allowed. */
+static void release_sample(struct rtl_sample *sample)
 {
     if (sample && !--sample->references) {
         rtl_snapshot_free(&sample->snapshot);
@@ -28,7 +24,7 @@ void rtl_sample_release(struct rtl_sample *sample)
     }
 }
 
-struct rtl_sample *rtl_sample_share(struct rtl_sample *sample)
+static struct rtl_sample *share_sample(struct rtl_sample *sample)
 {
     if (sample)
         sample->references++;
@@ -38,9 +34,23 @@ struct rtl_sample *rtl_sample_share(struct rtl_sample *sample)
 static void drop_oldest(struct rtl_model *model, int count)
 {
     for (int i = 0; i < count; i++)
-        rtl_sample_release(model->ring[i]);
+        release_sample(model->ring[i]);
     model->ring_count -= count;
     memmove(model->ring, model->ring + count, (size_t)model->ring_count * sizeof *model->ring);
+}
+
+static void drop_samples(struct rtl_model *model)
+{
+    drop_oldest(model, model->ring_count);
+    release_sample(model->latest);
+    release_sample(model->previous);
+    release_sample(model->switched);
+    model->latest = model->previous = model->switched = NULL;
+    for (int i = 0; i < RTL_KERNELS_MAX; i++) {
+        free(model->history[i]);
+        model->history[i] = NULL;
+    }
+    rtl_step_log_forget(&model->step_log);
 }
 
 struct rtl_model *rtl_model_create(void)
@@ -65,13 +75,12 @@ void rtl_model_free(struct rtl_model *model)
 {
     if (!model)
         return;
-    drop_oldest(model, model->ring_count);
-    rtl_sample_release(model->latest);
-    rtl_sample_release(model->previous);
-    rtl_sample_release(model->zero);
-    for (int i = 0; i < RTL_KERNELS_MAX; i++)
-        free(model->history[i]);
+    drop_samples(model);
+    release_sample(model->zero);
+    release_sample(model->zero_before);
     rtl_names_free(model->names);
+    free(model->step);
+    free(model->step_lines);
     free(model->rows);
     free(model->hip_api.rows);
     free(model->hip_api.tree);
@@ -99,7 +108,7 @@ static int thin_out(struct rtl_model *model, int count, uint64_t spacing)
     for (int i = 0; i < model->ring_count; i++) {
         uint64_t span = model->ring[i]->snapshot.taken_mono_ns / spacing;
         if (i < count && span == last)
-            rtl_sample_release(model->ring[i]);
+            release_sample(model->ring[i]);
         else
             model->ring[kept++] = model->ring[i];
         last = span;
@@ -130,7 +139,7 @@ static void keep_sample(struct rtl_model *model, struct rtl_sample *sample)
         thin_out(model, model->ring_count, spacing_of(model));
     if (model->ring_count == RTL_MODEL_RING)
         drop_oldest(model, 1);
-    model->ring[model->ring_count++] = rtl_sample_share(sample);
+    model->ring[model->ring_count++] = share_sample(sample);
 }
 
 /* Return the newest of the ring's first `count` snapshots that is at least `enough` older than `ns`, or -1. */
@@ -168,6 +177,12 @@ static void choose_windows(struct rtl_model *model, const struct rtl_sample **ba
         *before = model->ring[0];
 }
 
+/* True if `sample` (NULL: the process's start) is older than `start`; false without a start. */
+static bool is_before(const struct rtl_sample *sample, const struct rtl_sample *start)
+{
+    return start && (!sample || sample->snapshot.taken_mono_ns < start->snapshot.taken_mono_ns);
+}
+
 static void choose_base(struct rtl_model *model)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
@@ -181,26 +196,32 @@ static void choose_base(struct rtl_model *model)
     } else {
         choose_windows(model, &base, &before);
     }
-    /* the window never starts before the user's zero */
-    if (model->zero && (!base || base->snapshot.taken_mono_ns < model->zero->snapshot.taken_mono_ns)) {
-        base = model->zero;
-        before = NULL;
+    /* The window starts neither before the user's zero nor, unless the user wants everything, in another mode. */
+    const struct rtl_sample *const starts[] = {model->zero,
+                                               model->window_ns == RTL_WINDOW_ALL ? NULL : model->switched};
+    for (int i = 0; i < 2; i++) {
+        if (is_before(base, starts[i])) {
+            base = starts[i];
+            before = NULL;
+        }
+        if (before && is_before(before, starts[i])) /* the ring keeps older snapshots: the user may undo the zero */
+            before = NULL;
     }
     model->base = base;
     model->before = before;
-    uint64_t from = base ? base->snapshot.taken_mono_ns : now->start_mono_ns;
-    model->span_ns = now->taken_mono_ns > from ? now->taken_mono_ns - from : 0;
+    model->span_ns = rtl_grown(now->taken_mono_ns, base ? base->snapshot.taken_mono_ns : now->start_mono_ns);
     /* packets in an observed process's rings at the start may be of any age: no rates yet */
     if (!base && rtl_is_observed(now))
         model->span_ns = 0;
+    model->counted_ns = now->in_force == RTL_ACTIVITY_OFF ? 0 : model->span_ns;
 }
 
 static void watch_worker(struct rtl_model *model)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
-    const struct rtl_snapshot *before = model->previous ? &model->previous->snapshot : NULL;
+    const struct rtl_snapshot *before = rtl_snapshot_of(model->previous);
     bool moved = before && (before->passes != now->passes || before->heartbeat_mono_ns != now->heartbeat_mono_ns);
-    model->stale_ns = rtl_stale_ns(now, rtl_stale_in_flight(now), moved, &model->stuck_since_ns);
+    model->stale_ns = rtl_stale_ns(now, moved, &model->stuck_since_ns);
     model->state = model->stale_ns ? RTL_TARGET_STALE : RTL_TARGET_LIVE;
 }
 
@@ -211,7 +232,6 @@ static void extend_history(struct rtl_model *model)
         return;
     const struct rtl_snapshot *now = &model->latest->snapshot, *before = &model->previous->snapshot;
     uint32_t slot = (uint32_t)(model->samples % RTL_MODEL_HISTORY);
-    static const double q[] = {0.5, 0.99};
     model->history_ns[slot] = now->taken_mono_ns - before->taken_mono_ns;
     for (uint32_t i = 0; i < RTL_KERNELS_MAX; i++)
         if (model->history[i])
@@ -219,13 +239,11 @@ static void extend_history(struct rtl_model *model)
     uint32_t old = 0;
     for (uint32_t i = 0; i < now->kernel_count; i++) {
         const struct rtl_kernel_snapshot *k = &now->kernels[i];
-        while (old < before->kernel_count && before->kernels[old].id < k->id)
-            old++;
-        const struct rtl_histogram_copy *was =
-            old < before->kernel_count && before->kernels[old].id == k->id ? &before->kernels[old].histogram : NULL;
-        uint64_t out[2];
+        const struct rtl_kernel_snapshot *earlier = rtl_next_kernel(before, &old, k->id);
+        const struct rtl_histogram_copy *was = earlier ? &earlier->histogram : NULL;
+        uint64_t p50, p99;
         if (k->id >= RTL_KERNELS_MAX || (was && was->count == k->histogram.count) ||
-            !rtl_quantiles(was, &k->histogram, q, 2, out))
+            !rtl_p50_p99_between(was, &k->histogram, &p50, &p99))
             continue;
         uint16_t *history = model->history[k->id];
         if (!history) {
@@ -236,9 +254,17 @@ static void extend_history(struct rtl_model *model)
                 history[h] = RTL_HISTORY_NONE;
             model->history[k->id] = history;
         }
-        history[slot] = (uint16_t)rtl_bucket_of(out[1]);
-        history[RTL_MODEL_HISTORY + slot] = (uint16_t)rtl_bucket_of(out[0]);
+        history[slot] = (uint16_t)rtl_bucket_of(p99);
+        history[RTL_MODEL_HISTORY + slot] = (uint16_t)rtl_bucket_of(p50);
     }
+}
+
+static unsigned count_processes(const struct rtl_snapshot *snapshot)
+{
+    unsigned count = !snapshot->parts;
+    for (uint32_t i = 0; snapshot->parts && i < snapshot->parts->member_count; i++)
+        count += !snapshot->parts->members[i].ended;
+    return count;
 }
 
 bool rtl_model_add_past(struct rtl_model *model, struct rtl_snapshot *snapshot, uint64_t real_ns)
@@ -252,14 +278,20 @@ bool rtl_model_add_past(struct rtl_model *model, struct rtl_snapshot *snapshot, 
     sample->real_ns = real_ns;
     sample->references = 1;
     memset(snapshot, 0, sizeof *snapshot);
-    rtl_sample_release(model->previous);
+    release_sample(model->previous);
     model->previous = model->latest;
     model->latest = sample;
     if (model->previous)
         keep_sample(model, model->previous);
+    if (model->previous && (model->previous->snapshot.mode != sample->snapshot.mode ||
+                            model->previous->snapshot.in_force != sample->snapshot.in_force)) {
+        release_sample(model->switched);
+        model->switched = share_sample(sample);
+    }
     model->samples++;
     extend_history(model);
     rtl_model_extend_gpu_history(model);
+    rtl_step_log_add(&model->step_log, &sample->snapshot, count_processes(&sample->snapshot));
     watch_worker(model);
     choose_base(model);
     return true;
@@ -270,26 +302,27 @@ bool rtl_model_add(struct rtl_model *model, struct rtl_snapshot *snapshot, uint6
     return rtl_model_add_past(model, snapshot, real_ns) && rtl_model_refresh(model);
 }
 
+/* Restore the previous zero; without a previous one, the process's start. */
+static void drop_zero(struct rtl_model *model)
+{
+    release_sample(model->zero);
+    model->zero = model->zero_before;
+    model->zero_before = NULL;
+}
+
 void rtl_model_forget(struct rtl_model *model, uint64_t mono_ns)
 {
-    drop_oldest(model, model->ring_count);
-    rtl_sample_release(model->latest);
-    rtl_sample_release(model->previous);
-    model->latest = model->previous = NULL;
-    if (model->zero && model->zero->snapshot.taken_mono_ns > mono_ns) {
-        rtl_sample_release(model->zero);
-        model->zero = NULL;
-    }
+    drop_samples(model);
+    while (model->zero && model->zero->snapshot.taken_mono_ns > mono_ns)
+        drop_zero(model);
     model->base = model->before = NULL;
     model->row_count = model->shown = model->gpu_count = model->queue_count = model->copies_count = 0;
     model->hip_api.functions = model->hip_api.ranges = 0;
     model->worst = NULL;
     model->samples = 0;
+    model->steps = (struct rtl_steps){.known = false};
+    memset(model->held, 0, sizeof model->held);
     model->frozen_until_ns = model->stuck_since_ns = 0;
-    for (int i = 0; i < RTL_KERNELS_MAX; i++) {
-        free(model->history[i]);
-        model->history[i] = NULL;
-    }
 }
 
 void rtl_model_exited(struct rtl_model *model)
@@ -302,10 +335,17 @@ void rtl_model_zero(struct rtl_model *model)
 {
     if (!model->latest)
         return;
-    rtl_sample_release(model->zero);
-    model->zero = rtl_sample_share(model->latest);
-    drop_oldest(model, model->ring_count);
+    release_sample(model->zero_before);
+    model->zero_before = model->zero;
+    model->zero = share_sample(model->latest);
     rtl_model_refresh(model);
+}
+
+bool rtl_model_undo_zero(struct rtl_model *model)
+{
+    bool any = model->zero != NULL;
+    drop_zero(model);
+    return any && rtl_model_refresh(model);
 }
 
 void rtl_model_set_window(struct rtl_model *model, uint64_t window_ns)
@@ -363,6 +403,16 @@ void rtl_model_leave_range(struct rtl_model *model)
         choose_range(model, NULL);
 }
 
+bool rtl_model_mark_step(struct rtl_model *model, const char *name)
+{
+    char *copy = name ? strdup(name) : NULL;
+    if (name && !copy)
+        return false;
+    free(model->step);
+    model->step = copy;
+    return rtl_model_refresh(model);
+}
+
 void rtl_model_freeze_order(struct rtl_model *model)
 {
     if (!model->latest)
@@ -381,46 +431,108 @@ bool rtl_model_refresh(struct rtl_model *model)
     return rtl_model_make_rows(model);
 }
 
-static uint64_t history_of(const struct rtl_model *model, const struct rtl_row *row, uint32_t back, uint32_t from)
+uint64_t rtl_model_history(const struct rtl_model *model, const struct rtl_row *row, uint32_t back, bool p50)
 {
     if (!row->history || back >= rtl_model_history_length(model))
         return 0;
-    uint16_t bucket = row->history[from + (model->samples - back) % RTL_MODEL_HISTORY];
+    uint16_t bucket = row->history[(p50 ? RTL_MODEL_HISTORY : 0) + (model->samples - back) % RTL_MODEL_HISTORY];
     return bucket == RTL_HISTORY_NONE ? 0 : rtl_bucket_middle(bucket) | !bucket;
-}
-
-uint64_t rtl_model_history(const struct rtl_model *model, const struct rtl_row *row, uint32_t back)
-{
-    return history_of(model, row, back, 0);
-}
-
-uint64_t rtl_model_history_p50(const struct rtl_model *model, const struct rtl_row *row, uint32_t back)
-{
-    return history_of(model, row, back, RTL_MODEL_HISTORY);
 }
 
 uint64_t rtl_model_in_flight(const struct rtl_model *model)
 {
-    uint64_t depth = 0;
-    if (model->latest)
-        for (uint32_t i = 0; i < model->latest->snapshot.queue_count; i++)
-            if (model->latest->snapshot.queues[i].live)
-                depth += model->latest->snapshot.queues[i].depth;
-    return depth;
+    return model->latest ? rtl_snapshot_in_flight(&model->latest->snapshot) : 0;
 }
 
 uint64_t rtl_model_write_age(const struct rtl_model *model, bool *parked)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
     *parked = now->parked;
-    return now->heartbeat_mono_ns && now->taken_mono_ns > now->heartbeat_mono_ns
-               ? now->taken_mono_ns - now->heartbeat_mono_ns
-               : 0;
+    return now->heartbeat_mono_ns ? rtl_grown(now->taken_mono_ns, now->heartbeat_mono_ns) : 0;
 }
 
 uint64_t rtl_model_since(const struct rtl_model *model)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
-    uint64_t from = model->zero ? model->zero->snapshot.taken_mono_ns : now->start_mono_ns;
-    return now->taken_mono_ns > from ? now->taken_mono_ns - from : 0;
+    return rtl_grown(now->taken_mono_ns, model->zero ? model->zero->snapshot.taken_mono_ns : now->start_mono_ns);
+}
+
+/* --- pauses --- */
+
+/* Move everything but rows and choices to another model, with references and arrays. */
+static void copy_contents(struct rtl_model *to, const struct rtl_model *from)
+{
+    to->latest = from->latest;
+    to->previous = from->previous;
+    to->switched = from->switched;
+    to->samples = from->samples;
+    to->ring_count = from->ring_count;
+    memcpy(to->ring, from->ring, sizeof to->ring);
+    memcpy(to->history, from->history, sizeof to->history);
+    memcpy(to->history_ns, from->history_ns, sizeof to->history_ns);
+    memcpy(to->busy_history, from->busy_history, sizeof to->busy_history);
+    memcpy(to->cause_history, from->cause_history, sizeof to->cause_history);
+    memcpy(to->held, from->held, sizeof to->held);
+    to->state = from->state;
+    to->stuck_since_ns = from->stuck_since_ns;
+    to->stale_ns = from->stale_ns;
+    to->damaged = from->damaged;
+}
+
+struct rtl_model *rtl_model_pause(const struct rtl_model *model)
+{
+    enum { BYTES = 2 * RTL_MODEL_HISTORY * sizeof(uint16_t) };
+    struct rtl_model *held = calloc(1, sizeof *held);
+    if (!held)
+        return NULL;
+    copy_contents(held, model);
+    share_sample(held->latest);
+    share_sample(held->previous);
+    share_sample(held->switched);
+    for (int i = 0; i < held->ring_count; i++)
+        share_sample(held->ring[i]);
+    for (int i = 0; i < RTL_KERNELS_MAX; i++) {
+        if (!model->history[i])
+            continue;
+        held->history[i] = malloc(BYTES); /* without memory only this trend is missing */
+        if (held->history[i])
+            memcpy(held->history[i], model->history[i], BYTES);
+    }
+    return held;
+}
+
+bool rtl_model_pause_add(struct rtl_model *held, const struct rtl_model *model, struct rtl_snapshot *snapshot,
+                         uint64_t real_ns)
+{
+    held->window_ns = model->window_ns;
+    held->zero = model->zero; /* borrowed */
+    return rtl_model_add_past(held, snapshot, real_ns);
+}
+
+bool rtl_model_resume(struct rtl_model *model, struct rtl_model *held)
+{
+    if (!held)
+        return true;
+    struct rtl_model *before = calloc(1, sizeof *before);
+    if (!before) { /* the new snapshots are lost */
+        rtl_model_pause_free(held);
+        return false;
+    }
+    copy_contents(before, model);
+    copy_contents(model, held);
+    rtl_step_log_forget(&held->step_log);
+    free(held);
+    bool ok = rtl_model_refresh(model);
+    if (!ok) /* the rows refer to snapshots that are freed below */
+        model->row_count = model->shown = model->gpu_count = model->queue_count = model->copies_count = 0;
+    rtl_model_pause_free(before);
+    return ok;
+}
+
+void rtl_model_pause_free(struct rtl_model *held)
+{
+    if (!held)
+        return;
+    held->zero = NULL;
+    rtl_model_free(held);
 }

@@ -1,5 +1,5 @@
-/* Makes rows of HIP calls and ranges over the window. See model_hip_api.h. */
-#include "model/model_hip_api.h"
+/* Makes the rows of HIP calls and roctx ranges from snapshots. See model_data.h. */
+#include "model/model_data.h"
 #include "base/array.h"
 
 #include <stdlib.h>
@@ -17,46 +17,36 @@ const char *rtl_hip_api_order_text(enum rtl_hip_api_order order)
     return order < RTL_HIP_API_BY_COUNT ? texts[order] : "";
 }
 
-/* Rows have one order in all snapshots, so the search never goes back. */
-static const struct rtl_hip_api_row_snapshot *find_next_row(const struct rtl_sample *sample, uint32_t *at,
-                                                            const struct rtl_hip_api_row_snapshot *call)
+static const struct rtl_hip_api_snapshot *hip_api_of(const struct rtl_sample *sample)
 {
-    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.hip_api : NULL;
-    int order = -1;
-    while (calls && *at < calls->count && (order = rtl_hip_api_compare_rows(&calls->rows[*at], call)) < 0)
-        ++*at;
-    return calls && *at < calls->count && order == 0 ? &calls->rows[*at] : NULL;
+    return sample ? sample->snapshot.hip_api : NULL;
 }
 
-static uint64_t growth_of(uint64_t now, uint64_t before)
+static void set_rates(const struct rtl_model *model, struct rtl_hip_api_model_row *row)
 {
-    return now > before ? now - before : 0;
+    double seconds = (double)model->span_ns / 1e9;
+    if (!model->span_ns)
+        return;
+    row->rate = (double)row->window.count / seconds;
+    row->bandwidth = (double)row->window_bytes / seconds;
+    row->share = (double)row->window.total_ns / (double)model->span_ns;
 }
 
 static void make_model_row(const struct rtl_model *model, struct rtl_hip_api_model_row *row,
                            const struct rtl_hip_api_row_snapshot *call, const struct rtl_hip_api_row_snapshot *base,
                            const struct rtl_hip_api_row_snapshot *zero)
 {
-    static const double q[] = {0.5, 0.99};
-    double seconds = (double)model->span_ns / 1e9;
-    uint64_t out[2] = {0, 0};
     *row = (struct rtl_hip_api_model_row){.call = call};
-    row->calls = growth_of(call->histogram.count, zero ? zero->histogram.count : 0);
-    row->total_ns = growth_of(call->histogram.total_ns, zero ? zero->histogram.total_ns : 0);
-    row->errors = growth_of(call->errors, zero ? zero->errors : 0);
-    row->bytes = growth_of(call->bytes, zero ? zero->bytes : 0);
+    row->calls = rtl_grown(call->histogram.count, zero ? zero->histogram.count : 0);
+    row->total_ns = rtl_grown(call->histogram.total_ns, zero ? zero->histogram.total_ns : 0);
+    row->errors = rtl_grown(call->errors, zero ? zero->errors : 0);
+    row->bytes = rtl_grown(call->bytes, zero ? zero->bytes : 0);
     row->window = rtl_window_between(base ? &base->histogram : NULL, &call->histogram);
-    row->window_errors = growth_of(call->errors, base ? base->errors : 0);
-    row->window_bytes = growth_of(call->bytes, base ? base->bytes : 0);
-    rtl_quantiles(base ? &base->histogram : NULL, &call->histogram, q, 2, out);
+    row->window_errors = rtl_grown(call->errors, base ? base->errors : 0);
+    row->window_bytes = rtl_grown(call->bytes, base ? base->bytes : 0);
+    rtl_p50_p99_between(base ? &base->histogram : NULL, &call->histogram, &row->p50, &row->p99);
     row->open = call->open;
-    row->p50 = out[0];
-    row->p99 = out[1];
-    if (seconds > 0) {
-        row->rate = (double)row->window.count / seconds;
-        row->bandwidth = (double)row->window_bytes / seconds;
-        row->share = (double)row->window.total_ns / (double)model->span_ns;
-    }
+    set_rates(model, row);
 }
 
 static int compare_numbers(uint64_t a, uint64_t b)
@@ -99,7 +89,7 @@ struct nested {
 static uint32_t same_node(const struct rtl_sample *sample, uint32_t parent,
                           const struct rtl_hip_api_node_snapshot *node)
 {
-    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.hip_api : NULL;
+    const struct rtl_hip_api_snapshot *calls = hip_api_of(sample);
     if (!calls || parent >= calls->node_count)
         return UINT32_MAX;
     uint32_t at = rtl_hip_api_find_child(calls, parent, node->name, node->name_bytes);
@@ -109,26 +99,22 @@ static uint32_t same_node(const struct rtl_sample *sample, uint32_t parent,
 static const struct rtl_hip_api_node_snapshot *node_at(const struct rtl_sample *sample, uint32_t at)
 {
     static const struct rtl_hip_api_node_snapshot none;
-    const struct rtl_hip_api_snapshot *calls = sample ? sample->snapshot.hip_api : NULL;
+    const struct rtl_hip_api_snapshot *calls = hip_api_of(sample);
     return calls && at < calls->node_count ? &calls->nodes[at] : &none;
 }
 
 static void make_nested(const struct rtl_model *model, struct nested *n, const struct rtl_hip_api_node_snapshot *node)
 {
     const struct rtl_hip_api_node_snapshot *base = node_at(model->base, n->base), *zero = node_at(model->zero, n->zero);
-    double seconds = (double)model->span_ns / 1e9;
     n->row.node = node;
     n->row.open = node->open;
-    n->row.calls = growth_of(node->count, zero->count);
-    n->row.total_ns = growth_of(node->total_ns, zero->total_ns);
-    n->row.gpu_ns = growth_of(node->kernels_ns, zero->kernels_ns);
-    n->row.window.count = growth_of(node->count, base->count);
-    n->row.window.total_ns = growth_of(node->total_ns, base->total_ns);
-    n->gpu_window_ns = growth_of(node->kernels_ns, base->kernels_ns);
-    if (seconds > 0) {
-        n->row.rate = (double)n->row.window.count / seconds;
-        n->row.share = (double)n->row.window.total_ns / (double)model->span_ns;
-    }
+    n->row.calls = rtl_grown(node->count, zero->count);
+    n->row.total_ns = rtl_grown(node->total_ns, zero->total_ns);
+    n->row.gpu_ns = rtl_grown(node->kernels_ns, zero->kernels_ns);
+    n->row.window.count = rtl_grown(node->count, base->count);
+    n->row.window.total_ns = rtl_grown(node->total_ns, base->total_ns);
+    n->gpu_window_ns = rtl_grown(node->kernels_ns, base->kernels_ns);
+    set_rates(model, &n->row);
 }
 
 /* Add the numbers known only by name: durations of the ranges of that name at all places. */
@@ -213,20 +199,15 @@ static bool make_tree(struct rtl_model *model)
 /* Compute launch latencies: from the begin of a call to the start of its kernel. */
 static void make_launches(struct rtl_model *model)
 {
-    static const double q[] = {0.5, 0.99};
-    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.hip_api,
-                                      *base = model->base ? model->base->snapshot.hip_api : NULL;
+    const struct rtl_hip_api_snapshot *calls = model->latest->snapshot.hip_api, *base = hip_api_of(model->base);
     model->hip_api.launches = calls && calls->launch_count && !model->range; /* not known for a single range */
     for (uint32_t i = 0; model->hip_api.launches && i < model->row_count; i++) {
         struct rtl_row *row = &model->rows[i];
         const struct rtl_hip_api_launch_snapshot *now = rtl_hip_api_find_launch(calls, row->kernel);
         const struct rtl_hip_api_launch_snapshot *was = now ? rtl_hip_api_find_launch(base, row->kernel) : NULL;
-        uint64_t out[2];
-        if (!now || !rtl_quantiles(was ? &was->histogram : NULL, &now->histogram, q, 2, out))
-            continue;
-        row->launches = now->histogram.count - (was ? was->histogram.count : 0);
-        row->launch_p50 = out[0];
-        row->launch_p99 = out[1];
+        if (now &&
+            rtl_p50_p99_between(was ? &was->histogram : NULL, &now->histogram, &row->launch_p50, &row->launch_p99))
+            row->launches = now->histogram.count - (was ? was->histogram.count : 0);
     }
 }
 
@@ -244,8 +225,8 @@ bool rtl_model_make_hip_api(struct rtl_model *model)
         return false;
     for (uint32_t i = 0; i < calls->count; i++) {
         const struct rtl_hip_api_row_snapshot *call = &calls->rows[i];
-        make_model_row(model, &rows->rows[i], call, find_next_row(model->base, &base, call),
-                       find_next_row(model->zero, &zero, call));
+        make_model_row(model, &rows->rows[i], call, rtl_hip_api_find_row(hip_api_of(model->base), &base, call),
+                       rtl_hip_api_find_row(hip_api_of(model->zero), &zero, call));
         *(rtl_hip_api_is_range(call) ? &rows->ranges : &rows->functions) += 1;
     }
     sorting = rows->order;

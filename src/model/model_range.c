@@ -60,12 +60,10 @@ static bool add_range_kernels(const struct rtl_snapshot *from, const struct rtl_
             list[found++] = &pairs[at]->histogram;
         if (!found)
             continue;
-        void *storage = rtl_snapshot_allocate(to, rtl_histogram_sum_bytes(list, found) + 1);
-        if (!storage)
-            return false;
         struct rtl_kernel_snapshot *k = &to->kernels[to->kernel_count++];
         *k = from->kernels[i];
-        k->histogram = rtl_histogram_sum(list, found, storage);
+        if (!rtl_histogram_sum_for(to, list, found, &k->histogram))
+            return false;
         k->calls = k->histogram.count;
         k->untimed = k->estimated_ns = 0;
     }
@@ -94,20 +92,20 @@ static bool make_range_sample(const struct rtl_range_choice *range, const struct
 bool rtl_range_make(struct rtl_model *model)
 {
     struct rtl_range_choice *range = model->range;
-    bool ok = true;
-#define MAKE(span) ok = ok && make_range_sample(range, model->span, &range->span);
-    RTL_RANGE_SPANS(MAKE)
-#undef MAKE
-    return ok;
+    return make_range_sample(range, model->latest, &range->latest) &&
+           make_range_sample(range, model->base, &range->base) &&
+           make_range_sample(range, model->before, &range->before) &&
+           make_range_sample(range, model->zero, &range->zero);
 }
 
 void rtl_range_free(struct rtl_range_choice *range)
 {
     if (!range)
         return;
-#define FORGET(span) rtl_snapshot_free(&range->span.snapshot);
-    RTL_RANGE_SPANS(FORGET)
-#undef FORGET
+    rtl_snapshot_free(&range->latest.snapshot);
+    rtl_snapshot_free(&range->base.snapshot);
+    rtl_snapshot_free(&range->before.snapshot);
+    rtl_snapshot_free(&range->zero.snapshot);
     free(range);
 }
 

@@ -10,22 +10,13 @@
 
 enum { RTL_RANGE_PATH_MAX = 64 }; /* the library records no deeper ranges */
 
-/* X(member of rtl_model and of rtl_range_choice): the snapshots that rows are made of */
-#define RTL_RANGE_SPANS(X) \
-    X(latest)              \
-    X(base)                \
-    X(before)              \
-    X(zero)
-
 struct rtl_range_choice {
     uint32_t depth; /* names in path, outer ones first */
     struct {
         uint32_t bytes;
         char name[RTL_HIP_API_TEXT + 1];
     } path[RTL_RANGE_PATH_MAX];
-#define RTL_DECLARE_SPAN(span) struct rtl_sample span;
-    RTL_RANGE_SPANS(RTL_DECLARE_SPAN) /* with the range's kernels only */
-#undef RTL_DECLARE_SPAN
+    struct rtl_sample latest, base, before, zero; /* as in the model, with the range's kernels only */
 };
 
 /* Choose the range of a row of the tree in model->hip_api. NULL if it owns no kernels (never pushed), or without

@@ -6,17 +6,150 @@
  */
 #include "model/model_rows.h"
 #include "base/array.h"
-#include "model/model_hip_api.h"
-#include "model/row_times.h"
 #include "model/ranks.h"
-#include "model/model_families.h"
 #include "model/model_gpus.h"
 #include "model/model_range.h"
 #include "text/text.h"
-#include "text/units.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- families --- */
+
+bool rtl_family_is_open(const struct rtl_model *model, enum rtl_name_family family)
+{
+    return model->families_open >> family & 1;
+}
+
+/* Return the row of a family's id, or NULL if it is not shown. */
+static const struct rtl_row *family_row(const struct rtl_model *model, uint32_t id)
+{
+    if (!model->families || !model->shown || id < RTL_KERNELS_MAX || id >= RTL_MODEL_IDS)
+        return NULL;
+    const struct rtl_row *row = &model->rows[model->row_count + id - RTL_KERNELS_MAX];
+    return row->kernels ? row : NULL;
+}
+
+static void add_window(struct rtl_row *sum, const struct rtl_row *row)
+{
+    struct rtl_window *all = &sum->window;
+    const struct rtl_window *w = &row->window;
+    if (!w->count)
+        return;
+    all->min_ns = !all->count || w->min_ns < all->min_ns ? w->min_ns : all->min_ns;
+    all->max_ns = w->max_ns > all->max_ns ? w->max_ns : all->max_ns;
+    all->count += w->count;
+    all->total_ns += w->total_ns;
+    all->approximate |= w->approximate;
+    sum->p99 = row->p99 > sum->p99 ? row->p99 : sum->p99;
+}
+
+static void add_to_family(struct rtl_row *sum, const struct rtl_row *row)
+{
+    /* one estimate makes the family's time an estimate */
+    sum->estimated_ns += rtl_row_total_ns(row);
+    sum->window_estimated_ns += rtl_row_window_ns(row);
+    sum->kernels++;
+    sum->calls += row->calls;
+    sum->timed += row->timed;
+    sum->untimed += row->untimed;
+    sum->total_ns += row->total_ns;
+    sum->window_calls += row->window_calls;
+    sum->share += row->share;
+    sum->rate += row->rate;
+    add_window(sum, row);
+}
+
+static int by_share(const void *a, const void *b)
+{
+    double x = ((const struct rtl_family_share *)a)->share, y = ((const struct rtl_family_share *)b)->share;
+    return x > y ? -1 : x < y;
+}
+
+int rtl_family_shares(const struct rtl_model *model, struct rtl_family_share out[RTL_FAMILY_COUNT])
+{
+    double share[RTL_FAMILY_COUNT] = {0}, before[RTL_FAMILY_COUNT] = {0}, all = 0;
+    int count = 0;
+    for (uint32_t i = 0; i < model->row_count; i++) {
+        const struct rtl_row *row = &model->rows[i];
+        enum rtl_name_family family = rtl_family_of(model, row);
+        share[family] += row->share;
+        if (!model->before || !row->base)
+            continue;
+        uint64_t since = row->before ? row->before->histogram.total_ns : 0;
+        before[family] += (double)rtl_grown(row->base->histogram.total_ns, since);
+        all += (double)rtl_grown(row->base->histogram.total_ns, since);
+    }
+    bool known = all > 0 && !model->estimated;
+    for (int f = 0; f < RTL_FAMILY_COUNT && !model->no_shares; f++)
+        if (share[f] > 0)
+            out[count++] = (struct rtl_family_share){(enum rtl_name_family)f, share[f], known ? before[f] / all : -1};
+    qsort(out, (size_t)count, sizeof *out, by_share);
+    return count;
+}
+
+/* Sum the kernels in the unsorted `order` into families' rows, and append these to `order`, which has room. */
+static void sum_families(struct rtl_model *model)
+{
+    struct rtl_row *families = &model->rows[model->row_count];
+    memset(model->family_kernels, 0, sizeof model->family_kernels);
+    for (uint32_t f = 0; f < RTL_FAMILY_COUNT; f++)
+        families[f] = (struct rtl_row){.id = RTL_KERNELS_MAX + f, .kernel = &model->family_kernels[f]};
+    for (uint32_t i = 0; i < model->shown; i++) {
+        const struct rtl_row *row = &model->rows[model->order[i]];
+        add_to_family(&families[rtl_family_of(model, row)], row);
+    }
+    for (uint32_t f = 0; f < RTL_FAMILY_COUNT; f++) {
+        if (!model->estimated)
+            families[f].estimated_ns = families[f].window_estimated_ns = 0;
+        struct rtl_kernel_snapshot *k = &model->family_kernels[f];
+        const char *name = rtl_name_family_name((enum rtl_name_family)f);
+        k->id = RTL_KERNELS_MAX + f;
+        k->name = name;
+        k->name_length = strlen(name);
+        k->calls = families[f].calls;
+        k->untimed = families[f].untimed;
+        snprintf(model->family_labels[f], sizeof model->family_labels[f], "%c %s  %u kernel%s",
+                 rtl_family_is_open(model, (enum rtl_name_family)f) ? '-' : '+', name, families[f].kernels,
+                 families[f].kernels == 1 ? "" : "s");
+        if (families[f].kernels)
+            model->order[model->shown++] = model->row_count + f;
+    }
+}
+
+/* Move the kernels of a sorted order below their families; drop those of closed families. False without memory. */
+static bool arrange_families(struct rtl_model *model)
+{
+    uint32_t count = model->shown, *sorted = malloc((count + 1) * sizeof *sorted);
+    uint32_t at[RTL_FAMILY_COUNT] = {0}, rows[RTL_FAMILY_COUNT] = {0}, used = 0;
+    if (!sorted)
+        return false;
+    memcpy(sorted, model->order, count * sizeof *sorted);
+    for (uint32_t i = 0; i < count; i++)
+        if (!model->rows[sorted[i]].kernels)
+            rows[rtl_family_of(model, &model->rows[sorted[i]])]++;
+    for (uint32_t i = 0; i < count; i++) { /* place each family and leave room for its kernels */
+        const struct rtl_row *row = &model->rows[sorted[i]];
+        enum rtl_name_family family = rtl_family_of(model, row);
+        if (!row->kernels)
+            continue;
+        model->order[used++] = sorted[i];
+        at[family] = used;
+        used += rtl_family_is_open(model, family) ? rows[family] : 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const struct rtl_row *row = &model->rows[sorted[i]];
+        enum rtl_name_family family = rtl_family_of(model, row);
+        if (!row->kernels && rtl_family_is_open(model, family))
+            model->order[at[family]++] = sorted[i];
+    }
+    model->shown = used;
+    free(sorted);
+    return true;
+}
+
+/* --- rows --- */
 
 static bool grow_rows(struct rtl_model *model, uint32_t count)
 {
@@ -29,27 +162,18 @@ static bool grow_rows(struct rtl_model *model, uint32_t count)
     uint32_t *order = realloc(model->order, size * sizeof *order);
     if (order)
         model->order = order;
-    if (!rows || !order)
+    struct rtl_step_line *lines = realloc(model->step_lines, (size + RTL_MEMBERS_MAX + 1) * sizeof *lines);
+    if (lines)
+        model->step_lines = lines;
+    if (!rows || !order || !lines)
         return false;
     model->row_size = size;
     return true;
 }
 
-/* Find a kernel; ids ascend from call to call, and *at keeps the position. */
-static const struct rtl_kernel_snapshot *find_next_kernel(const struct rtl_sample *sample, uint32_t *at, uint32_t id)
-{
-    if (!sample)
-        return NULL;
-    while (*at < sample->snapshot.kernel_count && sample->snapshot.kernels[*at].id < id)
-        ++*at;
-    return *at < sample->snapshot.kernel_count && sample->snapshot.kernels[*at].id == id
-               ? &sample->snapshot.kernels[*at]
-               : NULL;
-}
-
 static double per_second(uint64_t count, uint64_t ns)
 {
-    return ns ? (double)count * 1e9 / (double)ns : 0;
+    return ns ? (double)count * 1e9 / (double)ns : -1;
 }
 
 /* The estimate for the window. If estimates began after `base`, they cover all calls: return the window's share. */
@@ -73,7 +197,7 @@ static void make_kernel_row(struct rtl_model *model, struct rtl_row *row)
         row->change =
             rtl_changes_between(row->before ? &row->before->histogram : NULL, &row->base->histogram, &k->histogram);
     row->window_calls = rtl_grown(k->calls, row->base ? row->base->calls : 0);
-    row->rate = per_second(row->window_calls, model->span_ns);
+    row->rate = per_second(row->window_calls, model->counted_ns);
     row->window = (struct rtl_window){0};
     row->estimated_ns = rtl_grown(k->estimated_ns, zero ? zero->estimated_ns : 0);
     row->window_estimated_ns = estimated_between(row->base, k);
@@ -100,8 +224,9 @@ static void make_kernels(struct rtl_model *model)
 {
     const struct rtl_range_choice *range = model->range;
     const struct rtl_snapshot *now = range ? &range->latest.snapshot : &model->latest->snapshot;
-    const struct rtl_sample *base = range ? &range->base : model->base, *zero = range ? &range->zero : model->zero,
-                            *before = range ? &range->before : model->before;
+    const struct rtl_snapshot *base = rtl_snapshot_of(range ? &range->base : model->base),
+                              *zero = rtl_snapshot_of(range ? &range->zero : model->zero),
+                              *before = rtl_snapshot_of(range ? &range->before : model->before);
     uint32_t base_at = 0, before_at = 0, zero_at = 0;
     uint64_t window_total = 0;
     model->row_count = now->kernel_count;
@@ -110,9 +235,9 @@ static void make_kernels(struct rtl_model *model)
     for (uint32_t i = 0; i < now->kernel_count; i++) {
         struct rtl_row *row = &model->rows[i];
         *row = (struct rtl_row){.id = now->kernels[i].id, .kernel = &now->kernels[i]};
-        row->base = find_next_kernel(base, &base_at, row->id);
-        row->before = find_next_kernel(before, &before_at, row->id);
-        row->zero = find_next_kernel(zero, &zero_at, row->id);
+        row->base = rtl_next_kernel(base, &base_at, row->id);
+        row->before = rtl_next_kernel(before, &before_at, row->id);
+        row->zero = rtl_next_kernel(zero, &zero_at, row->id);
         make_kernel_row(model, row);
         window_total += rtl_row_window_ns(row);
         model->estimated |= rtl_row_window_estimated(row);
@@ -126,35 +251,14 @@ static void make_kernels(struct rtl_model *model)
         model->rows[i].share = window_total ? (double)rtl_row_window_ns(&model->rows[i]) / (double)window_total : 0;
 }
 
-static const struct rtl_copies_snapshot *copies_before(const struct rtl_sample *sample,
-                                                       const struct rtl_copies_snapshot *copies)
-{
-    if (sample)
-        for (uint32_t i = 0; i < sample->snapshot.copies_count; i++)
-            if (sample->snapshot.copies[i].agent == copies->agent &&
-                sample->snapshot.copies[i].direction == copies->direction)
-                return &sample->snapshot.copies[i];
-    return NULL;
-}
-
-/* Quantiles of later - earlier; both are 0, and the result false, if there are none. */
-static bool p50_and_p99(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later, uint64_t *p50,
-                        uint64_t *p99)
-{
-    static const double q[] = {0.5, 0.99};
-    uint64_t out[2] = {0, 0};
-    bool known = rtl_quantiles(earlier, later, q, 2, out);
-    *p50 = known ? out[0] : 0;
-    *p99 = known ? out[1] : 0;
-    return known;
-}
-
 static void make_copies(struct rtl_model *model)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
     model->copies_count = 0;
     for (uint32_t i = 0; i < now->copies_count && i < RTL_COPIES_MAX; i++) {
-        const struct rtl_copies_snapshot *copies = &now->copies[i], *base = copies_before(model->base, copies);
+        const struct rtl_copies_snapshot *copies = &now->copies[i],
+                                         *base = rtl_copies_of(rtl_snapshot_of(model->base), copies->agent,
+                                                               copies->direction);
         struct rtl_copies_row row = {.copies = copies};
         for (int r = 0; r < RTL_COPY_UNTIMED_LIMIT; r++)
             row.untimed += copies->untimed[r];
@@ -162,9 +266,9 @@ static void make_copies(struct rtl_model *model)
         row.window_count = rtl_grown(copies->count, base ? base->count : 0);
         row.window_bytes = rtl_grown(copies->bytes, base ? base->bytes : 0);
         row.window_timed_bytes = rtl_grown(copies->timed_bytes, base ? base->timed_bytes : 0);
-        p50_and_p99(base ? &base->histogram : NULL, &copies->histogram, &row.p50, &row.p99);
-        row.rate = per_second(row.window_count, model->span_ns);
-        row.bandwidth = per_second(row.window_bytes, model->span_ns);
+        rtl_p50_p99_between(base ? &base->histogram : NULL, &copies->histogram, &row.p50, &row.p99);
+        row.rate = per_second(row.window_count, model->counted_ns);
+        row.bandwidth = per_second(row.window_bytes, model->counted_ns);
         row.share = model->span_ns ? (double)row.window.total_ns / (double)model->span_ns : 0;
         uint32_t at = model->copies_count++; /* sort by GPU: agents may be in another order */
         for (; at > 0 && model->copies[at - 1].copies->gpu > copies->gpu; at--)
@@ -179,82 +283,13 @@ static void make_queues(struct rtl_model *model)
     model->queue_count = now->queue_count < RTL_MODEL_QUEUES ? now->queue_count : RTL_MODEL_QUEUES;
     for (uint32_t i = 0; i < model->queue_count; i++) {
         const struct rtl_queue_snapshot *queue = &now->queues[i],
-                                        *base =
-                                            rtl_queue_of(model->base ? &model->base->snapshot : NULL, queue->slot, i);
+                                        *base = rtl_queue_of(rtl_snapshot_of(model->base), queue->slot, i);
         struct rtl_queue_row *row = &model->queues[i];
         *row = (struct rtl_queue_row){.queue = queue};
-        row->rate = per_second(rtl_grown(queue->dispatches, base ? base->dispatches : 0), model->span_ns);
-        row->has_wait = p50_and_p99(base ? &base->wait : NULL, &queue->wait, &row->wait_p50, &row->wait_p99);
-        row->has_gap = p50_and_p99(base ? &base->gap : NULL, &queue->gap, &row->gap_p50, &row->gap_p99);
+        row->rate = per_second(rtl_grown(queue->dispatches, base ? base->dispatches : 0), model->counted_ns);
+        row->has_wait = rtl_p50_p99_between(base ? &base->wait : NULL, &queue->wait, &row->wait_p50, &row->wait_p99);
+        row->has_gap = rtl_p50_p99_between(base ? &base->gap : NULL, &queue->gap, &row->gap_p50, &row->gap_p99);
     }
-}
-
-/* Count a GPU's untimed dispatches in the window. */
-static uint64_t untimed_of(const struct rtl_model *model, uint32_t gpu)
-{
-    uint64_t untimed = 0;
-    for (uint32_t i = 0; i < model->queue_count; i++) {
-        const struct rtl_queue_snapshot *queue = model->queues[i].queue,
-                                        *base = queue->gpu == gpu
-                                                    ? rtl_queue_of(model->base ? &model->base->snapshot : NULL,
-                                                                   queue->slot, i)
-                                                    : NULL;
-        for (unsigned r = 0; queue->gpu == gpu && r < RTL_UNTIMED_LIMIT; r++)
-            untimed += rtl_grown(queue->untimed[r], base ? base->untimed[r] : 0);
-    }
-    return untimed;
-}
-
-/* A gap is counted when it ends, so gaps may exceed the window. */
-static void make_idle(struct rtl_gpu_row *row, const struct rtl_agent_snapshot *base, uint64_t span_ns)
-{
-    uint64_t count = 0;
-    for (int c = 0; c < RTL_IDLE_COUNT; c++) {
-        const struct rtl_idle *now = &row->agent->idle[c], none = {0, 0}, *before = base ? &base->idle[c] : &none;
-        double idle = (double)rtl_grown(now->total_ns, before->total_ns) / (double)span_ns;
-        row->idle[c] = idle < 1 ? idle : 1;
-        count += rtl_grown(now->count, before->count);
-    }
-    row->idle_rate = per_second(count, span_ns);
-}
-
-static void make_gpus(struct rtl_model *model)
-{
-    const struct rtl_snapshot *now = &model->latest->snapshot;
-    double sum = 0;
-    uint32_t measured = 0;
-    model->gpu_count = now->agent_count < RTL_AGENTS_MAX ? now->agent_count : RTL_AGENTS_MAX;
-    for (uint32_t i = 0; i < model->gpu_count; i++) {
-        const struct rtl_agent_snapshot *agent = &now->agents[i];
-        struct rtl_gpu_row *row = &model->gpus[i];
-        const struct rtl_agent_snapshot *base = rtl_agent_of(model->base ? &model->base->snapshot : NULL, agent->gpu);
-        *row = (struct rtl_gpu_row){.agent = agent, .busy = -1, .idle_rate = -1};
-        for (int c = 0; c < RTL_IDLE_COUNT; c++)
-            row->idle[c] = -1;
-        uint64_t busy_ns = rtl_grown(agent->busy_ns, base ? base->busy_ns : 0);
-        /* busy is unknown if kernels were only counted */
-        if (model->span_ns && (busy_ns || !untimed_of(model, agent->gpu))) {
-            /* a kernel's time is counted when it ends, so it may exceed the window */
-            double busy = (double)busy_ns / (double)model->span_ns;
-            /* gaps of one process are no gaps of a shared GPU; an observed process has none */
-            if (agent->users <= 1 && !rtl_is_observed(now))
-                make_idle(row, base, model->span_ns);
-            row->busy = busy < 1 ? busy : 1;
-            sum += row->busy;
-            measured++;
-        }
-        for (uint32_t j = 0; j < model->queue_count; j++) {
-            const struct rtl_queue_snapshot *queue = model->queues[j].queue;
-            if (queue->gpu != agent->gpu)
-                continue;
-            row->rate += model->queues[j].rate;
-            if (queue->live) {
-                row->queues++;
-                row->depth += queue->depth;
-            }
-        }
-    }
-    model->busy = measured && measured == model->gpu_count ? sum / measured : -1;
 }
 
 /* True for reasons that follow from the mode or the application; dispatches with other reasons are lost. */
@@ -270,8 +305,8 @@ static bool is_by_design(int reason)
 static void make_sums(struct rtl_model *model)
 {
     const struct rtl_snapshot *now = &model->latest->snapshot;
-    const struct rtl_snapshot *zero = model->zero ? &model->zero->snapshot : NULL;
-    const struct rtl_snapshot *base = model->base ? &model->base->snapshot : NULL;
+    const struct rtl_snapshot *zero = rtl_snapshot_of(model->zero);
+    const struct rtl_snapshot *base = rtl_snapshot_of(model->base);
     model->counted = rtl_grown(now->counted, zero ? zero->counted : 0);
     model->timed = rtl_grown(now->timed, zero ? zero->timed : 0);
     model->untimed = rtl_grown(now->untimed_total, zero ? zero->untimed_total : 0);
@@ -286,16 +321,16 @@ static void make_sums(struct rtl_model *model)
         model->lost += model->untimed_by[i];
         model->window_lost += model->window_untimed_by[i];
     }
-    model->rate = per_second(model->window_counted, model->span_ns);
+    model->rate = per_second(model->window_counted, model->counted_ns);
 }
 
 /* --- order --- */
 
 struct sort_item {
-    double value; /* below all others if not measured */
-    const char *name;
-    bool down;      /* names descend */
-    uint32_t index; /* of the row; rows ascend by id */
+    double value;     /* below all others if not measured */
+    const char *name; /* "" unless names are sorted; values are equal then */
+    bool down;        /* names descend */
+    uint32_t index;   /* of the row; rows ascend by id */
 };
 
 static double column_value(const struct rtl_model *model, const struct rtl_row *row, enum rtl_column column)
@@ -342,12 +377,6 @@ static int by_value(const void *a, const void *b)
     /* unmeasured rows come last in both directions: the caller negates ascending values, but not theirs */
     if (x->value != y->value)
         return x->value > y->value ? -1 : 1;
-    return x->index < y->index ? -1 : 1;
-}
-
-static int by_row_name(const void *a, const void *b)
-{
-    const struct sort_item *x = a, *y = b;
     int c = x->down ? strcmp(y->name, x->name) : strcmp(x->name, y->name);
     return c ? c : x->index < y->index ? -1 : 1;
 }
@@ -365,7 +394,7 @@ static bool make_order(struct rtl_model *model)
     bool held = rtl_model_order_is_frozen(model);
     /* without shares of time, sort by rate or calls */
     enum rtl_column sort = model->sort != RTL_COLUMN_TIME || !model->no_shares ? model->sort
-                           : model->span_ns                                    ? RTL_COLUMN_RATE
+                           : model->counted_ns                                 ? RTL_COLUMN_RATE
                                                                                : RTL_COLUMN_CALLS;
     bool ascending = (rtl_columns[model->sort].order == RTL_ORDER_ASC) != model->reverse;
     model->shown = 0;
@@ -374,7 +403,7 @@ static bool make_order(struct rtl_model *model)
             model->order[model->shown++] = i;
     model->kernels_shown = model->shown;
     if (model->families)
-        rtl_families_sum(model);
+        sum_families(model);
     struct sort_item *items = malloc((model->shown + 1) * sizeof *items);
     if (!items)
         return false;
@@ -394,11 +423,11 @@ static bool make_order(struct rtl_model *model)
                 item->name = rtl_model_form(model, row, RTL_NAME_SHORT);
         }
     }
-    qsort(items, model->shown, sizeof *items, held || model->sort != RTL_COLUMN_NAME ? by_value : by_row_name);
+    qsort(items, model->shown, sizeof *items, by_value);
     for (uint32_t i = 0; i < model->shown; i++)
         model->order[i] = items[i].index;
     free(items);
-    if (model->families && !rtl_families_arrange(model))
+    if (model->families && !arrange_families(model))
         return false;
     memset(model->rank, 0, RTL_MODEL_IDS * sizeof *model->rank);
     for (uint32_t i = 0; i < model->shown; i++)
@@ -414,21 +443,20 @@ bool rtl_model_order_is_frozen(const struct rtl_model *model)
 
 bool rtl_model_make_rows(struct rtl_model *model)
 {
-    if (!grow_rows(model, model->latest->snapshot.kernel_count + RTL_FAMILY_COUNT)) {
-        model->row_count = model->shown = 0;
-        return false;
-    }
-    if (model->range && !rtl_range_make(model)) {
+    model->steps = (struct rtl_steps){.known = false};
+    if (!grow_rows(model, model->latest->snapshot.kernel_count + RTL_FAMILY_COUNT) ||
+        (model->range && !rtl_range_make(model))) {
         model->row_count = model->shown = 0;
         return false;
     }
     make_kernels(model);
     make_queues(model);
     make_copies(model);
-    make_gpus(model);
+    rtl_model_make_gpus(model);
     bool calls = rtl_model_make_hip_api(model); /* before the verdict, which names a call */
     rtl_model_judge_gpus(model);
     make_sums(model);
+    rtl_steps_make(model);
     return calls && make_order(model);
 }
 
@@ -452,9 +480,25 @@ static uint32_t row_from(const struct rtl_model *model, uint32_t id)
 const struct rtl_row *rtl_model_row(const struct rtl_model *model, uint32_t id)
 {
     if (id >= RTL_KERNELS_MAX)
-        return rtl_family_row(model, id);
+        return family_row(model, id);
     uint32_t at = row_from(model, id);
     return at < model->row_count && model->rows[at].id == id ? &model->rows[at] : NULL;
+}
+
+const struct rtl_row *rtl_gap_kernel(const struct rtl_model *model, const struct rtl_gap *gap, bool after)
+{
+    const struct rtl_snapshot *now = &model->latest->snapshot;
+    uint32_t kernel = after ? gap->kernel_after : gap->kernel_before;
+    if (!kernel || !gap->member)
+        return kernel ? rtl_model_row(model, kernel - 1) : NULL;
+    /* a merged snapshot has rows of its own: find the one with this row of the member */
+    for (uint32_t g = 0; now->parts && g < now->parts->group_count && g < now->kernel_count; g++)
+        for (uint32_t i = 0; i < now->parts->groups[g]->count; i++) {
+            const struct rtl_part *part = now->parts->groups[g]->parts[i];
+            if (part->member == gap->member - 1 && part->row == kernel - 1)
+                return rtl_model_row(model, now->kernels[g].id);
+        }
+    return NULL;
 }
 
 /* A closed family also matches by the names of its kernels, so that a search finds them. */

@@ -26,4 +26,26 @@ const char *rtl_model_form(const struct rtl_model *model, const struct rtl_row *
  * when none are left. */
 bool rtl_model_prepare(struct rtl_model *model, uint32_t most);
 
+/* Return the kernel that ended before the gap, or that started after it; NULL: not known. */
+const struct rtl_row *rtl_gap_kernel(const struct rtl_model *model, const struct rtl_gap *gap, bool after);
+
+/*
+ * Kernels by family (text/names_forms.h): one row with the sums of each family that has shown kernels. The kernels of
+ * an open family follow its row.
+ *
+ * The families' rows follow the kernels' in rtl_model.rows, with ids from RTL_KERNELS_MAX on. They are sorted, frozen
+ * and found like kernels. A family has no quantiles, because its kernels differ; its p99 is the highest of its kernels.
+ */
+
+bool rtl_family_is_open(const struct rtl_model *model, enum rtl_name_family family);
+
+/* A family's part of all timed kernel time, whatever the table shows. */
+struct rtl_family_share {
+    enum rtl_name_family family;
+    double share;  /* in the window */
+    double before; /* in the previous window; below 0: unknown */
+};
+/* List the families with time in the window, the highest share first; returns their number. */
+int rtl_family_shares(const struct rtl_model *model, struct rtl_family_share out[RTL_FAMILY_COUNT]);
+
 #endif

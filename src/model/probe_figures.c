@@ -1,19 +1,15 @@
 /* Figures computed from a probe's counters. See probe_figures.h. */
 #include "model/probe_figures.h"
+#include "shm/segment_reader.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static uint64_t add_saturating(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
 
 static uint64_t sum_values(const uint64_t *values, int count)
 {
     uint64_t sum = 0;
     for (int i = 0; i < count; i++)
-        sum = add_saturating(sum, values[i]);
+        sum = rtl_plus(sum, values[i]);
     return sum;
 }
 
@@ -25,7 +21,7 @@ static struct rtl_probe_between bucket_quantile(const uint64_t buckets[RTL_PROBE
     double rank = q * (double)sum;
     int at = 0;
     for (; at < RTL_PROBE_DURATIONS - 1; at++) {
-        seen = add_saturating(seen, buckets[at]);
+        seen = rtl_plus(seen, buckets[at]);
         if (seen && (double)seen >= rank)
             break;
     }
@@ -45,7 +41,7 @@ static void rank_units(const struct rtl_probe_state *s, struct rtl_probe_figures
         if (!cycles)
             continue;
         f->units++;
-        sum = add_saturating(sum, cycles);
+        sum = rtl_plus(sum, cycles);
         uint32_t at = f->hottest_count < RTL_PROBE_HOTTEST ? f->hottest_count++ : RTL_PROBE_HOTTEST;
         if (at == RTL_PROBE_HOTTEST && cycles <= f->hottest[--at].cycles)
             continue;
@@ -71,7 +67,7 @@ static void compare_dies(const struct rtl_probe_state *s, struct rtl_probe_dies 
         uint64_t cycles = sum_values(i ? s->die[i - 1].busy : s->busy, RTL_PROBE_UNITS);
         d->cycles[i] = cycles;
         d->busy += cycles != 0;
-        sum = add_saturating(sum, cycles);
+        sum = rtl_plus(sum, cycles);
         if (cycles > d->max) {
             d->max = cycles;
             d->hottest = i;

@@ -6,7 +6,6 @@
 #define RTL_MODEL_PROBE_FIGURES_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "shm/probe_state.h"

@@ -40,10 +40,9 @@ void rtl_queue_error_text(uint32_t status, char *out, size_t size)
 const struct rtl_kernel_snapshot *rtl_queue_error_kernel(const struct rtl_snapshot *snapshot,
                                                          const struct rtl_queue_snapshot *queue)
 {
-    for (uint32_t i = 0; queue->error && i < snapshot->kernel_count; i++)
-        if (snapshot->kernels[i].id + 1 == queue->error_kernel)
-            return snapshot->kernels[i].name ? &snapshot->kernels[i] : NULL;
-    return NULL;
+    bool known = queue->error && queue->error_kernel;
+    const struct rtl_kernel_snapshot *k = known ? rtl_snapshot_kernel(snapshot, queue->error_kernel - 1) : NULL;
+    return k && k->name ? k : NULL;
 }
 
 const char *rtl_queue_error_kernel_name(const struct rtl_model *model, const struct rtl_queue_snapshot *queue)

@@ -37,8 +37,7 @@ static struct part_base find_part_base(const struct rtl_model *model, const stru
 }
 
 /* Quantiles of the part's durations in the window. */
-static bool part_quantiles(const struct part_base *before, const struct rtl_part *part, const double *q, int count,
-                           uint64_t *out)
+static bool part_quantiles(const struct part_base *before, const struct rtl_part *part, uint64_t *p50, uint64_t *p99)
 {
     struct rtl_unpacked rooms[2];
     if (before->kernel && before->kernel->histogram.count >= part->kernel.histogram.count)
@@ -48,61 +47,53 @@ static bool part_quantiles(const struct part_base *before, const struct rtl_part
         then = rtl_part_histogram(before->part, &rooms[1]);
     else if (before->kernel)
         then = before->kernel->histogram;
-    return rtl_quantiles(before->kernel ? &then : NULL, &now, q, count, out);
+    return rtl_p50_p99_between(before->kernel ? &then : NULL, &now, p50, p99);
 }
 
-struct compared_mean {
-    uint32_t peer_group;
-    double mean;
-};
-
-static int by_peer_group_and_mean(const void *a, const void *b)
+/* Return the time by which ranks are compared. A few long waits of a busy host raise the mean of a collective on any
+ * rank, but not its median. */
+static double typical_ns(const struct rtl_rank *rank)
 {
-    const struct compared_mean *x = a, *y = b;
-    if (x->peer_group != y->peer_group)
-        return x->peer_group < y->peer_group ? -1 : 1;
-    return x->mean < y->mean ? -1 : x->mean > y->mean;
-}
-
-static double mean_of(const struct rtl_rank *rank)
-{
+    if (rank->collective && rank->has_quantiles)
+        return (double)rank->p50;
     return (double)rank->window_total_ns / (double)rank->window_timed;
 }
 
-/* Return the median of the sorted means without the one at index `at`. */
-static double median_without(const struct compared_mean *means, uint32_t count, uint32_t at)
+static int by_peer_group_and_time(const void *a, const void *b)
+{
+    const struct rtl_rank *x = *(struct rtl_rank *const *)a, *y = *(struct rtl_rank *const *)b;
+    if (x->member->peer_group != y->member->peer_group)
+        return x->member->peer_group < y->member->peer_group ? -1 : 1;
+    return (typical_ns(x) > typical_ns(y)) - (typical_ns(x) < typical_ns(y));
+}
+
+/* Return the median of the sorted times without the one at index `at`. */
+static double median_without(struct rtl_rank *const *ranks, uint32_t count, uint32_t at)
 {
     uint32_t rest = count - 1, low = (rest - 1) / 2, high = rest / 2;
     low += low >= at;
     high += high >= at;
-    return (means[low].mean + means[high].mean) / 2;
+    return (typical_ns(ranks[low]) + typical_ns(ranks[high])) / 2;
 }
 
 /* Compare each rank with the others of its peer group. Return how many ranks were compared. */
 static uint32_t compare_ranks(struct rtl_rank *ranks, uint32_t count)
 {
-    struct compared_mean means[RTL_MEMBERS_MAX];
-    uint32_t timed = 0, compared = 0;
-    for (uint32_t i = 0; i < count; i++)
-        if (ranks[i].window_timed >= RTL_RANK_LEAST && timed < RTL_MEMBERS_MAX)
-            means[timed++] = (struct compared_mean){ranks[i].member->peer_group, mean_of(&ranks[i])};
-    qsort(means, timed, sizeof *means, by_peer_group_and_mean);
-    for (uint32_t i = 0; i < count; i++) {
-        if (ranks[i].window_timed < RTL_RANK_LEAST)
-            continue;
-        uint32_t first = 0, size = 0, at = 0;
-        while (first < timed && means[first].peer_group != ranks[i].member->peer_group)
-            first++;
-        while (first + size < timed && means[first + size].peer_group == ranks[i].member->peer_group)
-            size++;
-        if (size < 2)
-            continue;
-        double mean = mean_of(&ranks[i]);
-        while (at + 1 < size && means[first + at].mean < mean)
-            at++;
-        double median = median_without(means + first, size, at);
-        ranks[i].against = median > 0 ? mean / median : 0;
-        compared++;
+    struct rtl_rank *timed[RTL_MEMBERS_MAX];
+    uint32_t timed_count = 0, compared = 0;
+    for (uint32_t i = 0; i < count && timed_count < RTL_MEMBERS_MAX; i++)
+        if (ranks[i].window_timed >= RTL_RANK_LEAST)
+            timed[timed_count++] = &ranks[i];
+    qsort(timed, timed_count, sizeof *timed, by_peer_group_and_time);
+    for (uint32_t first = 0, size; first < timed_count; first += size) {
+        for (size = 1; first + size < timed_count; size++)
+            if (timed[first + size]->member->peer_group != timed[first]->member->peer_group)
+                break;
+        for (uint32_t at = 0; at < size && size > 1; at++) {
+            double median = median_without(timed + first, size, at);
+            timed[first + at]->against = median > 0 ? typical_ns(timed[first + at]) / median : 0;
+            compared++;
+        }
     }
     return compared;
 }
@@ -110,9 +101,10 @@ static uint32_t compare_ranks(struct rtl_rank *ranks, uint32_t count)
 static uint32_t collect_ranks(const struct rtl_model *model, const struct rtl_row *row, bool quantiles,
                               struct rtl_rank *out, uint32_t most)
 {
-    static const double q[] = {0.5, 0.99};
-    const struct rtl_snapshot *now = model->latest ? &model->latest->snapshot : NULL;
+    const struct rtl_snapshot *now = rtl_snapshot_of(model->latest);
     const struct rtl_group *group = rtl_group_of(now, row->kernel), *base = base_group(model, row);
+    bool collective =
+        rtl_names_family(model->names, row->id, row->kernel->name, row->kernel->name_length) == RTL_FAMILY_COMM;
     uint32_t count = 0;
     for (uint32_t i = 0; group && i < group->count; i++) {
         const struct rtl_part *part = group->parts[i];
@@ -124,7 +116,7 @@ static uint32_t collect_ranks(const struct rtl_model *model, const struct rtl_ro
             break;
         struct rtl_rank *rank = &out[goes_on ? count - 1 : count++];
         if (!goes_on)
-            *rank = (struct rtl_rank){.member = member, .kernel = &part->kernel};
+            *rank = (struct rtl_rank){.member = member, .kernel = &part->kernel, .collective = collective};
         const struct part_base was = find_part_base(model, row, base, part);
         const struct rtl_kernel_snapshot *k = &part->kernel, *before = was.kernel;
         rank->calls += k->calls;
@@ -133,11 +125,11 @@ static uint32_t collect_ranks(const struct rtl_model *model, const struct rtl_ro
         rank->window_calls += rtl_grown(k->calls, before ? before->calls : 0);
         rank->window_timed += rtl_grown(k->histogram.count, before ? before->histogram.count : 0);
         rank->window_total_ns += rtl_grown(k->histogram.total_ns, before ? before->histogram.total_ns : 0);
-        uint64_t values[2];
-        if (quantiles && part_quantiles(&was, part, q, 2, values)) {
+        uint64_t p50, p99;
+        if ((quantiles || collective) && part_quantiles(&was, part, &p50, &p99)) {
             rank->has_quantiles = true;
-            rank->p50 = values[0] > rank->p50 ? values[0] : rank->p50;
-            rank->p99 = values[1] > rank->p99 ? values[1] : rank->p99;
+            rank->p50 = p50 > rank->p50 ? p50 : rank->p50;
+            rank->p99 = p99 > rank->p99 ? p99 : rank->p99;
         }
     }
     return count;
@@ -159,8 +151,7 @@ bool rtl_slowest(const struct rtl_model *model, const struct rtl_row *row, struc
     slowest->compared = compare_ranks(ranks, count);
     if (!slowest->compared)
         return false;
-    slowest->collective =
-        rtl_names_family(model->names, row->id, row->kernel->name, row->kernel->name_length) == RTL_FAMILY_COMM;
+    slowest->collective = ranks[0].collective;
     const struct rtl_rank *chosen = NULL;
     for (uint32_t i = 0; i < count; i++)
         if (ranks[i].against > 0 && (!chosen || (slowest->collective ? ranks[i].against < chosen->against
@@ -201,7 +192,7 @@ void rtl_slowest_text(const struct rtl_model *model, const struct rtl_row *row, 
 /* An upper bound of all quantiles in the window: the highest bucket since the start. */
 static uint64_t quantile_bound(const struct rtl_part *part)
 {
-    uint32_t last = part->word_count ? rtl_packed_last(part->words, part->word_count) : UINT32_MAX;
+    uint32_t last = rtl_part_last_bucket(part);
     return last == UINT32_MAX ? UINT64_MAX : rtl_bucket_low(last) + rtl_bucket_width(last);
 }
 
@@ -213,11 +204,10 @@ static void add_part_to_process(const struct rtl_model *model, const struct rtl_
                                 const struct rtl_part *part, struct rtl_process_row *process,
                                 struct process_share *share)
 {
-    static const double q[] = {0.99};
     const struct rtl_histogram_copy *h = &part->kernel.histogram;
     const struct part_base was = find_part_base(model, row, base, part);
     const struct rtl_kernel_snapshot *before = was.kernel;
-    uint64_t value, ns = rtl_grown(h->total_ns, before ? before->histogram.total_ns : 0);
+    uint64_t p50, p99, ns = rtl_grown(h->total_ns, before ? before->histogram.total_ns : 0);
     if (!rtl_grown(h->count, before ? before->histogram.count : 0))
         return;
     share->window_ns += ns;
@@ -225,17 +215,17 @@ static void add_part_to_process(const struct rtl_model *model, const struct rtl_
         process->top = row;
         share->top_ns = ns;
     }
-    if ((!process->worst || quantile_bound(part) > process->worst_p99) && part_quantiles(&was, part, q, 1, &value) &&
-        (!process->worst || value > process->worst_p99)) {
+    if ((!process->worst || quantile_bound(part) > process->worst_p99) && part_quantiles(&was, part, &p50, &p99) &&
+        (!process->worst || p99 > process->worst_p99)) {
         process->worst = row;
-        process->worst_p99 = value;
+        process->worst_p99 = p99;
     }
 }
 
 static void fill_process_row(const struct rtl_model *model, const struct rtl_member *member,
                              struct rtl_process_row *process)
 {
-    const struct rtl_snapshot *base = model->base ? &model->base->snapshot : NULL;
+    const struct rtl_snapshot *base = rtl_snapshot_of(model->base);
     const struct rtl_member *before = rtl_member_of(base, member->number);
     uint64_t counted = before ? before->counted : 0, busy = before ? before->busy_ns : 0;
     if (!before && base && !base->parts && member->number == 0) { /* the first process, watched alone then */
@@ -244,19 +234,27 @@ static void fill_process_row(const struct rtl_model *model, const struct rtl_mem
             busy += base->agents[i].busy_ns;
     }
     int gpus = __builtin_popcountll(member->gpus);
-    *process = (struct rtl_process_row){.member = member, .busy = -1};
-    if (!model->span_ns)
+    *process = (struct rtl_process_row){.member = member, .busy = -1, .rate = -1};
+    if (!model->counted_ns || (member->in_force == RTL_ACTIVITY_OFF && !member->ended))
         return;
     process->rate = (double)rtl_grown(member->counted, counted) * 1e9 / (double)model->span_ns;
-    if (gpus && member->timed)
+    bool same = !before || (before->mode == member->mode && before->in_force == member->in_force);
+    if (gpus && member->timed && same && (member->in_force == RTL_ACTIVITY_TIMING || member->ended))
         process->busy = (double)rtl_grown(member->busy_ns, busy) / (double)model->span_ns / gpus;
     if (process->busy > 1)
         process->busy = 1;
 }
 
+bool rtl_rank_stands_out(const struct rtl_slowest *slowest, const struct rtl_rank *rank)
+{
+    if (!slowest->compared || slowest->rank.member != rank->member || rank->against <= 0)
+        return false;
+    return slowest->collective ? rank->against < 1 / RTL_RANK_STANDS_OUT : rank->against >= RTL_RANK_STANDS_OUT;
+}
+
 uint32_t rtl_process_rows(const struct rtl_model *model, struct rtl_process_row *out, uint32_t most)
 {
-    const struct rtl_snapshot *now = model->latest ? &model->latest->snapshot : NULL;
+    const struct rtl_snapshot *now = rtl_snapshot_of(model->latest);
     const struct rtl_parts *parts = now ? now->parts : NULL;
     struct process_share shares[RTL_MEMBERS_MAX] = {{0, 0}};
     uint32_t count = parts ? parts->member_count : 0;

@@ -10,6 +10,8 @@
 
 /* A process with fewer timed dispatches in the window is not compared. */
 enum { RTL_RANK_LEAST = 5 };
+/* A process stands out if its time is this many times the median of the others. */
+#define RTL_RANK_STANDS_OUT 1.2
 
 /* A kernel in one process. */
 struct rtl_rank {
@@ -17,13 +19,16 @@ struct rtl_rank {
     const struct rtl_kernel_snapshot *kernel; /* the process's own */
     uint64_t calls, timed, total_ns;          /* since the process's start */
     uint64_t window_calls, window_timed, window_total_ns;
+    bool collective;
     bool has_quantiles;
     uint64_t p50, p99; /* of the window */
-    double against;    /* its mean in the window / the median of the others' means in its peer group; 0: not compared */
+    /* its mean in the window, or its p50 of a collective, / the median of the others' in its peer group; 0: not
+     * compared */
+    double against;
 };
 
 /* List at most `most` processes that ever called the kernel, in the order in which they joined; return the count. p50
- * and p99 are computed only if `quantiles`. */
+ * and p99 are computed only if `quantiles`, and for collectives. */
 uint32_t rtl_ranks(const struct rtl_model *model, const struct rtl_row *row, bool quantiles, struct rtl_rank *out,
                    uint32_t most);
 
@@ -36,6 +41,9 @@ struct rtl_slowest {
 /* Find the slowest rank. False if no two processes of a peer group have RTL_RANK_LEAST timed dispatches in the window.
  */
 bool rtl_slowest(const struct rtl_model *model, const struct rtl_row *row, struct rtl_slowest *slowest);
+
+/* True if this rank is the slowest, and slow enough for the screen to mark it. */
+bool rtl_rank_stands_out(const struct rtl_slowest *slowest, const struct rtl_rank *rank);
 
 /* The sort value: the slowest process's ratio, its inverse for a collective; below 0: none. */
 double rtl_slowest_value(const struct rtl_model *model, const struct rtl_row *row);

@@ -1,14 +1,9 @@
-/* Trends. See trend.h. */
+/* Trends and the heat strip. See trend.h. */
 #include "model/trend.h"
 #include "model/model_gpus.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static int intervals_of(int width)
-{
-    return width > 0 && width < RTL_MODEL_TREND ? (RTL_MODEL_TREND + width - 1) / width : 1;
-}
 
 static int ascending(const void *a, const void *b)
 {
@@ -34,7 +29,7 @@ static double interval_ns(const struct rtl_model *model)
 static uint32_t assign_marks(const struct rtl_model *model, int width, int mark[RTL_MODEL_HISTORY])
 {
     uint32_t length = rtl_model_history_length(model);
-    int size = intervals_of(width);
+    int size = width > 0 && width < RTL_MODEL_TREND ? (RTL_MODEL_TREND + width - 1) / width : 1; /* of a mark */
     if (!length)
         return 0;
     double span = interval_ns(model) * size;
@@ -56,7 +51,7 @@ void rtl_trend_p99(const struct rtl_model *model, const struct rtl_row *row, int
     width = width < RTL_MODEL_HISTORY ? width : RTL_MODEL_HISTORY;
     uint32_t length = assign_marks(model, width, mark);
     for (uint32_t back = 0; back < length; back++) {
-        uint64_t ns = mark[back] < width ? rtl_model_history(model, row, back) : 0;
+        uint64_t ns = mark[back] < width ? rtl_model_history(model, row, back, false) : 0;
         if (ns && ns > value[width - 1 - mark[back]])
             value[width - 1 - mark[back]] = ns;
     }
@@ -96,4 +91,39 @@ uint64_t rtl_trend_span(const struct rtl_model *model, int width)
     for (uint32_t back = 0; back < length && back < most; back++)
         ns += model->history_ns[(model->samples - back) % RTL_MODEL_HISTORY];
     return ns;
+}
+
+/* --- the heat strip --- */
+
+struct rtl_heat_axis rtl_heat_axis(uint64_t low_ns, uint64_t high_ns)
+{
+    const uint64_t most = 1000000000000000ull; /* beyond everything that a histogram holds */
+    struct rtl_heat_axis axis = {1, 10};
+    while (axis.low_ns < most / 10 && axis.low_ns * 10 <= low_ns)
+        axis.low_ns *= 10;
+    axis.high_ns = axis.low_ns * 10;
+    while (axis.high_ns < most && axis.high_ns < high_ns)
+        axis.high_ns *= 10;
+    return axis;
+}
+
+void rtl_heat(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
+              struct rtl_heat_axis axis, int width, int8_t *levels)
+{
+    double edges[RTL_HEAT_WIDTH_MAX + 1];
+    uint64_t bins[RTL_HEAT_WIDTH_MAX], most = 0;
+    width = width < RTL_HEAT_WIDTH_MAX ? width : RTL_HEAT_WIDTH_MAX;
+    if (width < 1)
+        return;
+    double step = log((double)axis.high_ns / (double)axis.low_ns) / width;
+    for (int i = 0; i <= width; i++)
+        edges[i] = (double)axis.low_ns * exp(step * i);
+    rtl_bin(earlier, later, edges, width + 1, bins);
+    for (int i = 0; i < width; i++)
+        most = bins[i] > most ? bins[i] : most;
+    for (int i = 0; i < width; i++) {
+        levels[i] = bins[i] ? 7 : -1;
+        for (uint64_t of = most; levels[i] > 0 && bins[i] <= of / 2; of /= 2)
+            levels[i]--;
+    }
 }

@@ -3,70 +3,57 @@
 #include "text/text.h"
 
 #include <stdio.h>
+#include <string.h>
 
-enum { LOOKS_LEAST = 10, LOOKS_EXPECTED = 4 };
+enum { FRAMES_AGAINST = 3 };
 
-static const struct {
-    const char *key, *words;
-} verdicts[] = {
-#define VERDICT(sym, key_, words_, meaning) [RTL_VERDICT_##sym] = {key_, words_},
-    RTL_VERDICTS(VERDICT)
-#undef VERDICT
-};
+#define WORDS(sym, key, words, brief) {key, words, brief},
+#define CAUSE(sym, num, key, words)   [num] = {key, words, words},
+static const struct rtl_verdict_words verdicts[] = {RTL_VERDICTS(WORDS)}, unknowns[] = {RTL_UNKNOWNS(WORDS)},
+                                      causes[] = {RTL_CAUSES(CAUSE)};
+#undef WORDS
+#undef CAUSE
 
-const char *rtl_verdict_key(enum rtl_verdict verdict)
+struct rtl_verdict_words rtl_cause_words(enum rtl_cause cause)
 {
-    return verdict < RTL_VERDICT_COUNT ? verdicts[verdict].key : "unknown";
+    return causes[cause < RTL_CAUSE_COUNT ? cause : RTL_CAUSE_UNKNOWN];
 }
 
-const char *rtl_verdict_words(enum rtl_verdict verdict)
+struct rtl_verdict_words rtl_unknown_words(enum rtl_unknown unknown)
 {
-    return verdict < RTL_VERDICT_COUNT ? verdicts[verdict].words : verdicts[RTL_VERDICT_UNKNOWN].words;
+    return unknowns[unknown < RTL_UNKNOWN_COUNT ? unknown : RTL_UNKNOWN_NOTHING];
 }
 
-int rtl_idle_class(const double idle[RTL_IDLE_COUNT])
+struct rtl_verdict_words rtl_verdict_words(enum rtl_verdict verdict)
 {
-    int most = -1;
-    for (int i = 0; i < RTL_IDLE_COUNT; i++)
-        if (idle[i] > 0 && (most < 0 || idle[i] > idle[most]))
-            most = i;
-    return most;
+    return verdicts[verdict < RTL_VERDICT_COUNT ? verdict : RTL_VERDICT_UNKNOWN];
 }
 
-const char *rtl_idle_class_text(int idle_class)
+void rtl_verdict_hold(struct rtl_held_verdict *held, double busy, const double cause[RTL_CAUSE_COUNT])
 {
-    static const char *const texts[RTL_IDLE_COUNT] = {"<10µs",  "10-100µs", "0.1-1ms",
-                                                      "1-10ms", "10-100ms", "over 100ms"};
-    return idle_class >= 0 && idle_class < RTL_IDLE_COUNT ? texts[idle_class] : "";
-}
-
-static enum rtl_verdict idle_cause(const struct rtl_gpu_facts *f, int gap_class)
-{
-    uint64_t gaps = f->gaps[gap_class], waited = f->long_waits[gap_class];
-    uint64_t not_waited = f->waits > waited ? f->waits - waited : 0;
-    if (gaps && f->waits) { /* each gap ends with one kernel */
-        if (waited <= gaps / 2)
-            return RTL_VERDICT_HOST_LATE;
-        if (not_waited <= gaps / 2)
-            return RTL_VERDICT_WAITING;
-    }
-    double expected = f->looks_idle * f->looks;
-    if (f->looks >= LOOKS_LEAST && expected > 0) {
-        if (f->empty_looks >= 2 && f->empty_looks >= expected / 2)
-            return RTL_VERDICT_HOST_LATE;
-        if (expected >= LOOKS_EXPECTED && f->empty_looks < expected / 4)
-            return RTL_VERDICT_WAITING;
-    }
-    return RTL_VERDICT_IDLE;
+    int most = 0;
+    for (int c = 1; c < RTL_CAUSE_COUNT; c++)
+        most = cause[c] > cause[most] ? c : most;
+    held->busy = 1 - busy < (held->busy ? 0.08 : 0.05);
+    if (!(cause[most] > 0))
+        return;
+    bool against = held->any && cause[most] > 1.5 * cause[held->cause];
+    held->against = against ? held->against + 1 : 0;
+    /* a busy GPU shows no cause, so the largest cause replaces the held one at once */
+    if (held->any && !held->busy && held->against < FRAMES_AGAINST)
+        return;
+    *held = (struct rtl_held_verdict){.busy = held->busy, .any = true, .cause = (enum rtl_cause)most};
 }
 
 enum rtl_verdict rtl_verdict_of(const struct rtl_gpu_facts *f)
 {
-    int gap_class = rtl_idle_class(f->idle);
-    double idle = 1 - f->busy;
+    static const enum rtl_verdict of_cause[RTL_CAUSE_COUNT] = {
+        [RTL_CAUSE_SHORT] = RTL_VERDICT_BETWEEN,   [RTL_CAUSE_NO_WORK] = RTL_VERDICT_HOST_LATE,
+        [RTL_CAUSE_COPIES] = RTL_VERDICT_COPIES,   [RTL_CAUSE_BARRIER] = RTL_VERDICT_WAITING,
+        [RTL_CAUSE_QUEUED] = RTL_VERDICT_STARTING, [RTL_CAUSE_UNKNOWN] = RTL_VERDICT_IDLE};
     if (f->error_queues)
         return RTL_VERDICT_FAILED;
-    if (f->busy < 0 || f->untimed > 0.1)
+    if (f->unknown || f->busy < 0)
         return RTL_VERDICT_UNKNOWN;
     if (f->busy <= 0 && !f->dispatches)
         return f->depth ? RTL_VERDICT_NO_END : RTL_VERDICT_NO_WORK;
@@ -74,91 +61,107 @@ enum rtl_verdict rtl_verdict_of(const struct rtl_gpu_facts *f)
         return RTL_VERDICT_NO_END;
     if (f->users > 1)
         return RTL_VERDICT_UNKNOWN;
-    if (idle < 0.05)
+    if (f->held.busy)
         return RTL_VERDICT_BUSY;
-    if (gap_class == 0)
-        return RTL_VERDICT_BETWEEN;
-    if (f->copies >= idle / 2)
-        return RTL_VERDICT_COPIES;
-    return gap_class < 0 ? RTL_VERDICT_IDLE : idle_cause(f, gap_class);
+    return f->held.any && f->causes_known ? of_cause[f->held.cause] : RTL_VERDICT_IDLE;
 }
 
-static bool text_fits(const char *text, int columns)
+/* Write the first of the texts that fits, or the last one. Each is preceded by "idle 24%: " if `idle` is not "". */
+static void first_that_fits(const char *const *texts, const char *idle, int columns, char *out, size_t size)
 {
-    return rtl_text_columns(text) <= columns;
+    for (; *texts; texts++) {
+        snprintf(out, size, "%s%s%s", idle, *idle ? ": " : "", *texts);
+        if (rtl_text_columns(out) <= columns)
+            return;
+        snprintf(out, size, "%s", *texts);
+    }
 }
 
 /* Write the error. If it doesn't fit, drop the end of the sentence, then the queue, then the kernel. */
 static void error_text(const struct rtl_gpu_facts *f, int columns, char *out, size_t size)
 {
-    const char *in = *f->error_kernel ? " in " : "", *kernel = f->error_kernel;
-    bool one = f->error_queues == 1;
-    if (one)
-        snprintf(out, size, "%s%s%s on %s; the queue accepts no more work", f->error, in, kernel, f->error_queue);
-    else /* an error of the GPU stops several queues, so the kernel that caused it is not known */
-        snprintf(out, size, "%s%s%s%s on %s or %u more; they accept no more work", f->error,
+    const char *kernel = f->error_kernel;
+    char whole[256], brief[216], in[160];
+    if (f->error_queues == 1) {
+        snprintf(in, sizeof in, "%s%s%s", f->error, *kernel ? " in " : "", kernel);
+        snprintf(brief, sizeof brief, "%s on %s", in, f->error_queue);
+        snprintf(whole, sizeof whole, "%s; the queue accepts no more work", brief);
+    } else { /* an error of the GPU stops several queues, so the kernel that caused it is not known */
+        snprintf(in, sizeof in, "%s", f->error);
+        snprintf(brief, sizeof brief, "%s on %u queues", f->error, f->error_queues);
+        snprintf(whole, sizeof whole, "%s%s%s%s on %s or %u more; they accept no more work", f->error,
                  *kernel ? ", perhaps in " : "", kernel, *kernel ? "," : "", f->error_queue, f->error_queues - 1);
-    if (!text_fits(out, columns) && one)
-        snprintf(out, size, "%s%s%s on %s", f->error, in, kernel, f->error_queue);
-    else if (!text_fits(out, columns))
-        snprintf(out, size, "%s on %u queues", f->error, f->error_queues);
-    if (!text_fits(out, columns) && one)
-        snprintf(out, size, "%s%s%s", f->error, in, kernel);
-    if (!text_fits(out, columns))
-        snprintf(out, size, "%s", f->error);
-    if (!text_fits(out, columns))
-        snprintf(out, size, "%s", rtl_verdict_words(RTL_VERDICT_FAILED));
+    }
+    const char *failed = rtl_verdict_words(RTL_VERDICT_FAILED).words;
+    first_that_fits((const char *[]){whole, brief, in, f->error, failed, NULL}, "", columns, out, size);
+}
+
+static void unknown_text(const struct rtl_gpu_facts *f, int columns, char *out, size_t size)
+{
+    const char *brief = !f->unknown && f->users > 1 ? "shared" : rtl_unknown_words(f->unknown).brief;
+    char words[80], whole[96];
+    if (f->unknown == RTL_UNKNOWN_UNTIMED)
+        snprintf(words, sizeof words, "%.0f%% of dispatches not timed (?)", f->untimed * 100);
+    else if (!f->unknown && f->users > 1)
+        snprintf(words, sizeof words, "shared by %u processes (p)", (unsigned)f->users);
+    else
+        snprintf(words, sizeof words, "%s", rtl_unknown_words(f->unknown).words);
+    snprintf(whole, sizeof whole, "not known: %s", words);
+    first_that_fits((const char *[]){whole, words, brief, NULL}, "", columns, out, size);
+}
+
+/* The sentences of a verdict, longest first; its words follow. "$" is the call or the queue, "#" the packets in flight:
+ * a sentence with "$" is left out while that is unknown. */
+enum { SENTENCES = 6 };
+static const char *const sentences[RTL_VERDICT_COUNT][SENTENCES] = {
+    [RTL_VERDICT_NO_WORK] = {"no work was submitted"},
+    [RTL_VERDICT_NO_END] = {"nothing ends: # in flight"},
+    [RTL_VERDICT_BETWEEN] = {"gaps below 10µs between kernels (v)", "gaps below 10µs"},
+    [RTL_VERDICT_COPIES] = {"copies run between the kernels (m)", "copies (m)"},
+    [RTL_VERDICT_HOST_LATE] = {"no work arrives, host in $ (a)", "no work, host in $ (a)", "host in $",
+                               "no work arrives: the host is late (v)", "no work arrives (v)"},
+    [RTL_VERDICT_WAITING] = {"kernels wait behind a barrier on $ (Tab)", "wait behind a barrier, $ (Tab)",
+                             "barrier on $", "kernels wait behind a barrier (v)", "wait behind a barrier (v)",
+                             "barrier (v)"},
+    [RTL_VERDICT_STARTING] = {"queued kernels start late on $ (v)", "queued kernels start late (v)", "starts late (v)"},
+    [RTL_VERDICT_IDLE] = {"cause not known so far (v)"},
+};
+
+static void fill_in(const char *sentence, const char *name, const char *number, char *out, size_t size)
+{
+    for (*out = 0; *sentence; sentence++) {
+        const char letter[] = {*sentence, 0};
+        rtl_text_append(out, size, "%s", *sentence == '$' ? name : *sentence == '#' ? number : letter);
+    }
 }
 
 void rtl_verdict_text(enum rtl_verdict verdict, const struct rtl_gpu_facts *f, int columns, char *out, size_t size)
 {
-    const char *words = rtl_verdict_words(verdict);
-    int gap_class = rtl_idle_class(f->idle);
-    double idle = f->busy < 1 ? (1 - f->busy) * 100 : 0;
-    char begin[32] = "", gaps[32] = "", how[80] = "";
-    if (verdict == RTL_VERDICT_FAILED) {
-        error_text(f, columns, out, size);
+    if (verdict == RTL_VERDICT_FAILED || verdict == RTL_VERDICT_UNKNOWN) {
+        (verdict == RTL_VERDICT_FAILED ? error_text : unknown_text)(f, columns, out, size);
         return;
     }
-    if (verdict == RTL_VERDICT_UNKNOWN && f->untimed > 0.1)
-        snprintf(how, sizeof how, "%.0f%% of dispatches not timed", f->untimed * 100);
-    else if (verdict == RTL_VERDICT_UNKNOWN && f->users > 1)
-        snprintf(how, sizeof how, "shared by %u processes", (unsigned)f->users);
-    else if (verdict == RTL_VERDICT_UNKNOWN)
-        snprintf(how, sizeof how, "nothing was timed");
-    else if (verdict == RTL_VERDICT_NO_END)
-        snprintf(how, sizeof how, "%llu in flight", (unsigned long long)f->depth);
-    else if (verdict == RTL_VERDICT_COPIES)
-        snprintf(how, sizeof how, "took %.0f%% of the time", f->copies < 10 ? f->copies * 100 : 999);
-    else if (verdict == RTL_VERDICT_HOST_LATE && *f->call)
-        snprintf(how, sizeof how, "host in %s %.0f%%", f->call, f->call_share < 10 ? f->call_share * 100 : 999);
-    else if (verdict == RTL_VERDICT_HOST_LATE)
-        snprintf(how, sizeof how, "queue empty");
-    else if (verdict == RTL_VERDICT_WAITING)
-        snprintf(how, sizeof how, "packets there");
-    if (verdict >= RTL_VERDICT_BETWEEN) {
-        snprintf(begin, sizeof begin, "idle %.0f%%", idle);
-        if (gap_class >= 0)
-            snprintf(gaps, sizeof gaps, "gaps %s", rtl_idle_class_text(gap_class));
+    const char *name = verdict == RTL_VERDICT_HOST_LATE ? f->call : f->queue;
+    char idle[32] = "", number[24], filled[SENTENCES][128];
+    const char *texts[SENTENCES + 2];
+    int count = 0;
+    snprintf(number, sizeof number, "%llu", (unsigned long long)f->depth);
+    if (verdict > RTL_VERDICT_BUSY) /* the verdicts of causes */
+        snprintf(idle, sizeof idle, "idle %.0f%%", f->busy >= 0 && f->busy < 1 ? (1 - f->busy) * 100 : 0);
+    for (int i = 0; i < SENTENCES && sentences[verdict][i]; i++) {
+        if (!*name && strchr(sentences[verdict][i], '$'))
+            continue;
+        fill_in(sentences[verdict][i], name, number, filled[count], sizeof *filled);
+        texts[count] = filled[count];
+        count++;
     }
-    if (verdict == RTL_VERDICT_IDLE) {
-        snprintf(out, size, "%s%s%s", begin, *gaps ? ": " : "", gaps);
-        if (!text_fits(out, columns))
-            snprintf(out, size, "%s", text_fits(begin, columns) ? begin : words);
-        return;
-    }
-    if (verdict < RTL_VERDICT_BETWEEN)
-        snprintf(out, size, *how ? "%s: %s" : "%s", words, how);
-    else if (verdict == RTL_VERDICT_COPIES)
-        snprintf(out, size, "%s: %s%s%s %s", begin, gaps, *gaps ? ", " : "", words, how);
-    else
-        snprintf(out, size, "%s: %s%s%s%s%s", begin, gaps, *how ? ", " : "", how, *how ? ": " : " ", words);
-    if (!text_fits(out, columns) && verdict == RTL_VERDICT_HOST_LATE && *f->call)
-        snprintf(out, size, "%s: %s: %s", begin, how, words);
-    if (!text_fits(out, columns) && *begin && *gaps)
-        snprintf(out, size, "%s: %s: %s", begin, gaps, words);
-    if (!text_fits(out, columns) && *begin)
-        snprintf(out, size, "%s: %s", begin, words);
-    if (!text_fits(out, columns))
-        snprintf(out, size, "%s", words);
+    if (verdict == RTL_VERDICT_IDLE && !f->causes_known)
+        texts[0] = "causes are not recorded";
+    if (verdict == RTL_VERDICT_NO_WORK && !f->users)
+        texts[0] = "this process submitted no work";
+    texts[count] = rtl_verdict_words(verdict).words;
+    texts[count + 1] = NULL;
+    first_that_fits(texts, idle, columns, out, size);
+    if (verdict == RTL_VERDICT_IDLE && rtl_text_columns(idle) <= columns && !strcmp(out, texts[count]))
+        snprintf(out, size, "%s", idle);
 }

@@ -1,8 +1,9 @@
 /* Reads the debugger's list of code objects. See debug_list.h. */
 #include "observe/debug_list.h"
 #include "base/clock.h"
-#include "observe/elf_symbols.h"
+#include "base/plain_file.h"
 #include "shm/hash.h"
+#include "shm/proc_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -17,13 +18,6 @@ _Static_assert(offsetof(struct link_map, l_addr) == 0 && offsetof(struct link_ma
 enum { IMAGES_MAX = 4096 };
 static const uint64_t IMAGE_BYTES = 1ull << 32;
 static const uint64_t FIND_NS = 2000000000; /* honest libraries take milliseconds */
-
-static uint64_t find_in(const struct rtl_target_memory *memory, const struct rtl_mapping *m)
-{
-    uint64_t address;
-    struct rtl_elf_image image = {.memory = memory, .at = m->from, .size = IMAGE_BYTES, .loaded = true};
-    return rtl_elf_find(&image, SYMBOL, &address) ? address : 0;
-}
 
 static bool is_named(const struct rtl_mapping *m)
 {
@@ -54,14 +48,15 @@ static void search(const struct rtl_target_memory *memory, const struct rtl_mapp
     uint64_t until = rtl_mono_ns() + FIND_NS;
     for (uint32_t i = 0; i < mappings->count && left && rtl_mono_ns() < until; i++) {
         const struct rtl_mapping *m = &mappings->list[i];
-        char magic[4];
+        uint64_t head;
         if (others && lists->count)
             return;
         if (others ? m->offset || !m->read || m->device || !m->inode : !is_named(m))
             continue;
         left--;
-        if (rtl_target_read(memory, m->from, magic, sizeof magic) && !memcmp(magic, "\177ELF", 4))
-            add_list(lists, find_in(memory, m));
+        struct rtl_elf_image image = {.memory = memory, .at = m->from, .size = IMAGE_BYTES, .loaded = true};
+        if (rtl_elf_find(&image, SYMBOL, &head))
+            add_list(lists, head);
     }
 }
 
@@ -163,11 +158,6 @@ static bool number_after(const char *text, const char *word, uint64_t *value)
     return !errno && (!*end || *end == '&');
 }
 
-static int digit(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
-}
-
 bool rtl_code_object_uri(const char *uri, char *path, size_t path_bytes, uint64_t *offset, uint64_t *size)
 {
     const char *where = strchr(uri, '#');
@@ -181,12 +171,34 @@ bool rtl_code_object_uri(const char *uri, char *path, size_t path_bytes, uint64_
         return false;
     size_t used = 0;
     for (const char *at = uri + 7; *at && at != where && used + 1 < path_bytes; used++) {
-        bool escaped = *at == '%' && digit(at[1]) >= 0 && digit(at[2]) >= 0;
-        path[used] = escaped ? (char)(digit(at[1]) << 4 | digit(at[2])) : *at;
+        unsigned byte = (unsigned char)*at;
+        bool escaped = *at == '%' && isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2]);
+        if (escaped)
+            sscanf(at + 1, "%2x", &byte);
+        path[used] = (char)byte;
         if (!path[used])
             return false;
         at += escaped ? 3 : 1;
     }
     path[used] = 0;
     return used > 0 && used + 1 < path_bytes && path[0] == '/';
+}
+
+bool rtl_code_object_open(const struct rtl_target_memory *memory, int files, const char *uri,
+                          struct rtl_elf_image *image)
+{
+    char path[RTL_CODE_OBJECT_URI_MAX + 1];
+    struct stat st;
+    *image = (struct rtl_elf_image){.memory = memory, .fd = -1};
+    if (!rtl_code_object_uri(uri, path, sizeof path, &image->at, &image->size))
+        return false;
+    if (!*path)
+        return true;
+    image->memory = NULL;
+    image->fd = rtl_plain_file_open(rtl_open_in_root(files, path, O_PATH), &st);
+    if (image->fd < 0)
+        return false;
+    uint64_t most = (uint64_t)st.st_size > image->at ? (uint64_t)st.st_size - image->at : 0;
+    image->size = image->size && image->size < most ? image->size : most;
+    return true;
 }

@@ -10,6 +10,7 @@
 #ifndef RTL_OBSERVE_DEBUG_LIST_H
 #define RTL_OBSERVE_DEBUG_LIST_H
 
+#include "observe/elf_symbols.h"
 #include "observe/mappings.h"
 #include "observe/target_memory.h"
 
@@ -63,5 +64,9 @@ bool rtl_debug_list_changed(const struct rtl_debug_list_end *end, const struct r
 /* Parse "file:///path#offset=1&size=2" or "memory://PID#offset=1&size=2". `path` gets the file's unescaped name, "" for
  * memory. False for any other URI. Pure. */
 bool rtl_code_object_uri(const char *uri, char *path, size_t path_bytes, uint64_t *offset, uint64_t *size);
+/* Find the bytes of a code object by its URI: in memory or in a file below `files`, the process's root folder or -1.
+ * The caller closes image->fd unless that is -1. False for any other URI, or if the file can't be opened. */
+bool rtl_code_object_open(const struct rtl_target_memory *memory, int files, const char *uri,
+                          struct rtl_elf_image *image);
 
 #endif

@@ -1,13 +1,12 @@
 /* Reads dynamic symbols. See elf_symbols.h. */
 #include "observe/elf_symbols.h"
+#include "shm/file_data.h"
 
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { HEADERS_MAX = 64, DYNAMIC_MAX = 512, CHAIN_MAX = 4096, NAME_MAX_ = 128 };
-enum { LINKS_AT_ONCE = 256 };
+enum { HEADERS_MAX = 64, DYNAMIC_MAX = 512, LINKS_AT_ONCE = 256 };
 enum { NAME_SCAN_MAX = 1 << 16 }; /* longer names are skipped: all symbols may point to the same one */
 
 struct elf_tables {
@@ -17,13 +16,13 @@ struct elf_tables {
     uint64_t symbols, strings, strings_bytes, hash, gnu_hash;
 };
 
-static bool read_image(const struct rtl_elf_image *i, uint64_t offset, void *to, size_t bytes)
+bool rtl_elf_image_read(const struct rtl_elf_image *i, uint64_t offset, void *to, size_t bytes)
 {
     if (offset > i->size || bytes > i->size - offset || i->at + offset < offset)
         return false;
     if (i->memory)
         return rtl_target_read(i->memory, i->at + offset, to, bytes);
-    return pread(i->fd, to, bytes, (off_t)(i->at + offset)) == (ssize_t)bytes;
+    return rtl_file_read(i->fd, to, bytes, i->at + offset);
 }
 
 /* Return the image offset of an address in its tables; the image's size if there is none. */
@@ -49,7 +48,7 @@ static void read_dynamic(const struct rtl_elf_image *i, struct elf_tables *t, co
     uint64_t at = i->loaded ? p->p_vaddr - t->base : p->p_offset, count = p->p_memsz / sizeof *all;
     if (count > DYNAMIC_MAX)
         count = DYNAMIC_MAX;
-    if (!read_image(i, at, all, count * sizeof *all))
+    if (!rtl_elf_image_read(i, at, all, count * sizeof *all))
         return;
     for (uint64_t n = 0; n < count && all[n].d_tag != DT_NULL; n++) {
         Elf64_Dyn d = all[n];
@@ -70,9 +69,10 @@ static bool read_tables(const struct rtl_elf_image *i, struct elf_tables *t)
 {
     Elf64_Ehdr h;
     memset(t, 0, sizeof *t);
-    if (!read_image(i, 0, &h, sizeof h) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 ||
+    if (!rtl_elf_image_read(i, 0, &h, sizeof h) || memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 ||
         h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB || h.e_phentsize != sizeof(Elf64_Phdr) ||
-        !h.e_phnum || h.e_phnum > HEADERS_MAX || !read_image(i, h.e_phoff, t->header, h.e_phnum * sizeof *t->header))
+        !h.e_phnum || h.e_phnum > HEADERS_MAX ||
+        !rtl_elf_image_read(i, h.e_phoff, t->header, h.e_phnum * sizeof *t->header))
         return false;
     t->headers = h.e_phnum;
     t->base = UINT64_MAX;
@@ -89,8 +89,6 @@ static bool read_tables(const struct rtl_elf_image *i, struct elf_tables *t)
     return t->symbols && t->symbols < i->size && t->strings && t->strings < i->size;
 }
 
-/* --- all symbols --- */
-
 struct gnu_hash {
     uint32_t buckets, first, words, shift;
 };
@@ -100,13 +98,13 @@ static uint32_t count_symbols(const struct rtl_elf_image *i, const struct elf_ta
 {
     uint32_t sysv[2], most = 0;
     struct gnu_hash g;
-    if (t->hash && read_image(i, t->hash, sysv, sizeof sysv))
+    if (t->hash && rtl_elf_image_read(i, t->hash, sysv, sizeof sysv))
         return sysv[1];
-    if (!t->gnu_hash || !read_image(i, t->gnu_hash, &g, sizeof g) || g.buckets > RTL_ELF_SYMBOLS_MAX)
+    if (!t->gnu_hash || !rtl_elf_image_read(i, t->gnu_hash, &g, sizeof g) || g.buckets > RTL_ELF_SYMBOLS_MAX)
         return 0;
     uint64_t buckets = t->gnu_hash + sizeof g + 8ull * g.words, chains = buckets + 4ull * g.buckets;
     uint32_t *all = malloc(g.buckets ? g.buckets * sizeof *all : 1);
-    if (!all || !read_image(i, buckets, all, g.buckets * sizeof *all))
+    if (!all || !rtl_elf_image_read(i, buckets, all, g.buckets * sizeof *all))
         g.buckets = 0;
     *bytes += g.buckets * sizeof *all;
     for (uint32_t n = 0; n < g.buckets; n++)
@@ -117,8 +115,8 @@ static uint32_t count_symbols(const struct rtl_elf_image *i, const struct elf_ta
     for (uint32_t links[LINKS_AT_ONCE], n = 0; n < RTL_ELF_SYMBOLS_MAX; n += LINKS_AT_ONCE) {
         uint64_t at = chains + 4ull * (most - g.first), left = at < i->size ? i->size - at : 0;
         size_t count = left / sizeof *links < LINKS_AT_ONCE ? (size_t)(left / sizeof *links) : LINKS_AT_ONCE;
-        if (!read_image(i, at, links, count * sizeof *links)) /* memory behind the end may be missing */
-            count = read_image(i, at, links, sizeof *links);
+        if (!rtl_elf_image_read(i, at, links, count * sizeof *links)) /* memory behind the end may be missing */
+            count = rtl_elf_image_read(i, at, links, sizeof *links);
         *bytes += count * sizeof *links;
         for (size_t k = 0; k < count; k++) {
             most++;
@@ -141,8 +139,8 @@ bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_visit *take, voi
         return false;
     Elf64_Sym *symbols = malloc(count * sizeof *symbols);
     char *strings = malloc(text);
-    bool ok = symbols && strings && read_image(image, t.symbols, symbols, count * sizeof *symbols) &&
-              read_image(image, t.strings, strings, text);
+    bool ok = symbols && strings && rtl_elf_image_read(image, t.symbols, symbols, count * sizeof *symbols) &&
+              rtl_elf_image_read(image, t.strings, strings, text);
     *bytes += count * sizeof *symbols + text;
     /* Names may overlap: bound the scanned bytes, not the bytes read. */
     for (uint64_t n = 0, scanned = 0; ok && n < count && scanned < RTL_ELF_STRINGS_MAX; n++) {
@@ -163,55 +161,26 @@ bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_visit *take, voi
     return ok;
 }
 
-/* --- one symbol --- */
+struct symbol_search {
+    const char *name;
+    uint64_t value; /* 0: not found; undefined symbols have 0, too */
+};
 
-static uint32_t gnu_hash_of(const char *name)
+static bool match_name(void *context, const struct rtl_elf_symbol *s)
 {
-    uint32_t h = 5381;
-    for (const char *at = name; *at; at++)
-        h = h * 33 + (unsigned char)*at;
-    return h;
-}
-
-static bool is_symbol(const struct rtl_elf_image *i, const struct elf_tables *t, uint32_t number, const char *name,
-                      uint64_t *address)
-{
-    Elf64_Sym s;
-    char text[NAME_MAX_] = "";
-    size_t length = strlen(name) + 1;
-    if (length > sizeof text || !read_image(i, t->symbols + (uint64_t)number * sizeof s, &s, sizeof s) ||
-        s.st_shndx == SHN_UNDEF || s.st_name >= t->strings_bytes ||
-        !read_image(i, t->strings + s.st_name, text, length) || memcmp(text, name, length) != 0)
-        return false;
-    *address = i->at - t->base + s.st_value;
-    return true;
+    struct symbol_search *search = context;
+    if (s->length == strlen(search->name) && !memcmp(s->name, search->name, s->length))
+        search->value = s->value;
+    return !search->value;
 }
 
 bool rtl_elf_find(const struct rtl_elf_image *image, const char *name, uint64_t *address)
 {
     struct elf_tables t;
-    struct gnu_hash g;
-    uint32_t hash = gnu_hash_of(name), number, link;
-    if (!read_tables(image, &t))
-        return false;
-    if (t.gnu_hash && read_image(image, t.gnu_hash, &g, sizeof g) && g.buckets) {
-        uint64_t buckets = t.gnu_hash + sizeof g + 8ull * g.words, chains = buckets + 4ull * g.buckets;
-        if (!read_image(image, buckets + 4ull * (hash % g.buckets), &number, sizeof number) || number < g.first)
-            return false;
-        for (int n = 0; n < CHAIN_MAX; n++, number++) {
-            if (!read_image(image, chains + 4ull * (number - g.first), &link, sizeof link))
-                return false;
-            if ((link | 1) == (hash | 1) && is_symbol(image, &t, number, name, address))
-                return true;
-            if (link & 1)
-                return false;
-        }
-        return false;
-    }
+    struct symbol_search search = {.name = name};
     uint64_t bytes = 0;
-    uint32_t count = count_symbols(image, &t, &bytes);
-    for (uint32_t n = 0; n < count && n < CHAIN_MAX; n++)
-        if (is_symbol(image, &t, n, name, address))
-            return true;
-    return false;
+    if (!rtl_elf_symbols(image, match_name, &search, &bytes) || !search.value || !read_tables(image, &t))
+        return false;
+    *address = image->at - t.base + search.value;
+    return true;
 }

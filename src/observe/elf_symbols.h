@@ -28,6 +28,9 @@ struct rtl_elf_symbol {
     unsigned type; /* STT_* */
 };
 
+/* Read bytes of the image; false if it doesn't have all of them. */
+bool rtl_elf_image_read(const struct rtl_elf_image *image, uint64_t offset, void *to, size_t bytes);
+
 /* Called for each named dynamic symbol; false ends the list. */
 typedef bool rtl_elf_visit(void *context, const struct rtl_elf_symbol *symbol);
 
@@ -35,7 +38,7 @@ typedef bool rtl_elf_visit(void *context, const struct rtl_elf_symbol *symbol);
  * read and scanned. */
 bool rtl_elf_symbols(const struct rtl_elf_image *image, rtl_elf_visit *take, void *context, uint64_t *bytes);
 
-/* Find a symbol's address in a loaded library by its hash table. False: no such symbol. */
+/* Find a symbol's address in a loaded library. False: no such symbol. */
 bool rtl_elf_find(const struct rtl_elf_image *image, const char *name, uint64_t *address);
 
 #endif

@@ -6,12 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "observe/debug_list.h"
-#include "observe/elf_symbols.h"
-#include "observe/mappings.h"
-#include "base/plain_file.h"
-#include "shm/proc_file.h"
-
 static const uint64_t READ_MAX = 1ull << 30; /* in one search, whatever the list says */
 
 struct code_search {
@@ -39,22 +33,6 @@ static bool match_symbol(void *context, const struct rtl_elf_symbol *s)
     return false;
 }
 
-static bool read_bytes(const struct rtl_elf_image *image, struct rtl_kernel_code *code)
-{
-    code->size = (size_t)image->size;
-    code->bytes = malloc(code->size);
-    if (!code->bytes)
-        return false;
-    if (image->memory)
-        return rtl_target_read(image->memory, image->at, code->bytes, code->size);
-    return pread(image->fd, code->bytes, code->size, (off_t)image->at) == (ssize_t)code->size;
-}
-
-static bool is_elf(const char magic[4])
-{
-    return memcmp(magic, "\177ELF", 4) == 0;
-}
-
 /* Find out whether the code object has the kernel. */
 static bool has_kernel(struct code_search *l, const struct rtl_elf_image *image)
 {
@@ -66,21 +44,24 @@ static bool has_kernel(struct code_search *l, const struct rtl_elf_image *image)
 
 /* The runtime reports the program's own file as the source of its code objects, but that may be the loader's file, or
  * deleted. The code is still mapped: search for the same offset in mapped files. */
-static bool find_mapped(struct code_search *l, struct rtl_elf_image *image, uint64_t offset, uint64_t size)
+static bool find_mapped(struct code_search *l, const char *uri, struct rtl_elf_image *image)
 {
     enum { TRIES = 32 };
+    char path[RTL_CODE_OBJECT_URI_MAX + 1];
+    uint64_t offset, size;
+    if (!rtl_code_object_uri(uri, path, sizeof path, &offset, &size) || !*path || !size)
+        return false;
     if (!l->mapped && l->memory->pid)
         rtl_mappings_read(l->memory->pid, &l->mappings);
     l->mapped = true;
-    for (uint32_t i = 0, tries = 0; size && i < l->mappings.count && tries < TRIES; i++) {
+    for (uint32_t i = 0, tries = 0; i < l->mappings.count && tries < TRIES; i++) {
         const struct rtl_mapping *m = &l->mappings.list[i];
-        char magic[4];
         if (!m->inode || !m->read || m->device || offset < m->offset || offset - m->offset >= m->to - m->from)
             continue;
         *image =
             (struct rtl_elf_image){.memory = l->memory, .fd = -1, .at = m->from + (offset - m->offset), .size = size};
         tries++;
-        if (rtl_target_read(l->memory, image->at, magic, sizeof magic) && is_elf(magic) && has_kernel(l, image))
+        if (has_kernel(l, image))
             return true;
     }
     return false;
@@ -89,28 +70,20 @@ static bool find_mapped(struct code_search *l, struct rtl_elf_image *image, uint
 static bool search_code_object(void *context, uint64_t entry, uint64_t load, const char *uri)
 {
     struct code_search *l = context;
-    char path[RTL_CODE_OBJECT_URI_MAX + 1];
-    struct rtl_elf_image image = {.memory = l->memory, .fd = -1};
-    struct stat st;
+    struct rtl_elf_image image;
+    char magic[SELFMAG];
     bool more = true;
     (void)entry;
-    if (!rtl_code_object_uri(uri, path, sizeof path, &image.at, &image.size))
-        return true;
-    char magic[4] = "";
-    uint64_t offset = image.at, size = image.size;
-    if (*path && (image.fd = rtl_plain_file_open(rtl_open_in_root(l->files, path, O_PATH), &st)) >= 0) {
-        image.memory = NULL;
-        uint64_t most = (uint64_t)st.st_size > image.at ? (uint64_t)st.st_size - image.at : 0;
-        image.size = image.size && image.size < most ? image.size : most;
-    }
-    int file = image.fd;
     bool there =
-        !*path || (file >= 0 && pread(file, magic, sizeof magic, (off_t)offset) == sizeof magic && is_elf(magic));
-    bool found = there ? has_kernel(l, &image) : find_mapped(l, &image, offset, size);
+        rtl_code_object_open(l->memory, l->files, uri, &image) &&
+        (image.memory || (rtl_elf_image_read(&image, 0, magic, sizeof magic) && !memcmp(magic, ELFMAG, SELFMAG)));
+    int file = image.fd;
+    bool found = there ? has_kernel(l, &image) : find_mapped(l, uri, &image);
     if (found) {
-        struct rtl_kernel_code code = {.object = load + l->value};
+        struct rtl_kernel_code code = {
+            .bytes = malloc(image.size), .size = (size_t)image.size, .object = load + l->value};
         l->bytes += image.size;
-        if (read_bytes(&image, &code))
+        if (code.bytes && rtl_elf_image_read(&image, 0, code.bytes, code.size))
             more = l->take(l->context, &code);
         free(code.bytes);
     }

@@ -1,60 +1,30 @@
 /* Maps kernel objects to names. See kernel_names.h. */
 #include "observe/kernel_names.h"
 #include "base/array.h"
-#include "observe/debug_list.h"
-#include "observe/elf_symbols.h"
-#include "base/plain_file.h"
-#include "shm/proc_file.h"
 #include "shm/hash.h"
 
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OBJECTS_MAX = 1 << 20, NAME_HASHED_MAX = 1 << 20, UNSEEN_MAX = 8 };
 static const uint64_t READ_MAX = 256 << 20; /* bytes of code objects in one read */
 
-struct code_object {
+struct rtl_known_code {
     uint64_t entry, load, uri; /* the last: a hash of its text */
     uint32_t unseen;           /* reads since it was last in a list */
     bool unread;
 };
 
 /* Open addressing in powers of two; key 0 = free. */
-struct object_slot {
+struct rtl_names_slot {
     uint64_t key;
     uint32_t row, code; /* code: index of the code object */
 };
 
-struct rtl_kernel_names {
-    char *name[RTL_KERNELS_MAX];
-    uint32_t length[RTL_KERNELS_MAX];
-    uint32_t rows;
-    uint32_t own; /* the row of the runtime's own kernels; 0 = none so far */
-    size_t bytes; /* of names */
-    bool full;
-    bool no_room;                /* for another kernel object */
-    bool whole;                  /* the last read reached the ends of all lists */
-    struct object_slot *by_name; /* key: the name's hash */
-    struct object_slot *by_object;
-    uint32_t objects, object_slots;
-    struct code_object *codes;
-    uint32_t code_count, code_room, unread;
-    struct rtl_debug_list_end end[RTL_DEBUG_LISTS_MAX]; /* ends of the lists at the last read */
-};
-
 enum { NAME_SLOTS = 4 * RTL_KERNELS_MAX };
-
-static char *copy_name(const char *text, size_t length)
-{
-    char *copy = malloc(length + 1);
-    if (copy) {
-        memcpy(copy, text, length);
-        copy[length] = 0;
-    }
-    return copy;
-}
 
 struct rtl_kernel_names *rtl_kernel_names_create(void)
 {
@@ -67,7 +37,7 @@ struct rtl_kernel_names *rtl_kernel_names_create(void)
     n->by_object = calloc(n->object_slots, sizeof *n->by_object);
     for (uint32_t i = 0; i < RTL_KERNEL_FIRST; i++) {
         n->length[i] = (uint32_t)strlen(fixed[i]);
-        n->name[i] = copy_name(fixed[i], n->length[i]);
+        n->name[i] = strndup(fixed[i], n->length[i]);
     }
     n->rows = RTL_KERNEL_FIRST;
     if (!n->by_name || !n->by_object || !n->name[0] || !n->name[1]) {
@@ -105,7 +75,7 @@ static uint32_t row_of_name(struct rtl_kernel_names *n, const char *name, size_t
         if (n->by_name[at].key == hash && n->length[row] == kept && !memcmp(n->name[row], name, same))
             return row;
     }
-    char *copy = n->rows < RTL_KERNELS_MAX && n->bytes + kept <= RTL_NAMES_BYTES ? copy_name(name, kept) : NULL;
+    char *copy = n->rows < RTL_KERNELS_MAX && n->bytes + kept <= RTL_NAMES_BYTES ? strndup(name, kept) : NULL;
     if (!copy) {
         n->full = true;
         return RTL_KERNEL_OTHER;
@@ -115,11 +85,11 @@ static uint32_t row_of_name(struct rtl_kernel_names *n, const char *name, size_t
     n->name[n->rows] = copy;
     n->length[n->rows] = (uint32_t)kept;
     n->bytes += kept;
-    n->by_name[at] = (struct object_slot){.key = hash, .row = n->rows};
+    n->by_name[at] = (struct rtl_names_slot){.key = hash, .row = n->rows};
     return n->rows++;
 }
 
-static struct object_slot *find_object_slot(const struct rtl_kernel_names *n, uint64_t object)
+static struct rtl_names_slot *find_object_slot(const struct rtl_kernel_names *n, uint64_t object)
 {
     uint32_t at = (uint32_t)((object * 0x9e3779b97f4a7c15ull) >> 32) & (n->object_slots - 1);
     while (n->by_object[at].key && n->by_object[at].key != object)
@@ -129,9 +99,9 @@ static struct object_slot *find_object_slot(const struct rtl_kernel_names *n, ui
 
 static bool grow_objects(struct rtl_kernel_names *n)
 {
-    struct object_slot *old = n->by_object;
+    struct rtl_names_slot *old = n->by_object;
     uint32_t slots = n->object_slots;
-    struct object_slot *more = calloc(2 * (size_t)slots, sizeof *more);
+    struct rtl_names_slot *more = calloc(2 * (size_t)slots, sizeof *more);
     if (!more)
         return false;
     n->by_object = more;
@@ -147,7 +117,7 @@ static void put_object(struct rtl_kernel_names *n, uint64_t object, uint32_t row
 {
     if (!object)
         return;
-    struct object_slot *s = find_object_slot(n, object);
+    struct rtl_names_slot *s = find_object_slot(n, object);
     if (!s->key) {
         if (n->objects == OBJECTS_MAX || (2 * n->objects >= n->object_slots && !grow_objects(n))) {
             n->full = n->no_room = true;
@@ -156,13 +126,7 @@ static void put_object(struct rtl_kernel_names *n, uint64_t object, uint32_t row
         n->objects++;
         s = find_object_slot(n, object); /* the table may have grown */
     }
-    *s = (struct object_slot){.key = object, .row = row, .code = code};
-}
-
-static void add_named_object(struct rtl_kernel_names *n, const char *name, size_t length, uint64_t object,
-                             uint32_t code)
-{
-    put_object(n, object, row_of_name(n, name, length), code);
+    *s = (struct rtl_names_slot){.key = object, .row = row, .code = code};
 }
 
 /* The lists have all kernels that a program loads. A kernel object in no code object, while all were readable, is one
@@ -188,35 +152,13 @@ bool rtl_kernel_names_known(const struct rtl_kernel_names *n, uint64_t object)
 
 void rtl_kernel_names_add(struct rtl_kernel_names *n, const char *name, size_t length, uint64_t object)
 {
-    add_named_object(n, name, length, object, UINT32_MAX);
+    put_object(n, object, row_of_name(n, name, length), UINT32_MAX);
 }
 
 uint32_t rtl_kernel_names_row(const struct rtl_kernel_names *n, uint64_t object)
 {
-    const struct object_slot *s = object ? find_object_slot(n, object) : NULL;
+    const struct rtl_names_slot *s = object ? find_object_slot(n, object) : NULL;
     return s && s->key ? s->row : RTL_KERNEL_UNKNOWN;
-}
-
-uint32_t rtl_kernel_names_count(const struct rtl_kernel_names *n)
-{
-    return n->rows;
-}
-
-const char *rtl_kernel_names_text(const struct rtl_kernel_names *n, uint32_t row, uint32_t *length)
-{
-    *length = n->length[row];
-    return n->name[row];
-}
-
-uint32_t rtl_kernel_names_objects(const struct rtl_kernel_names *n, uint32_t *unread)
-{
-    *unread = n->unread;
-    return n->code_count;
-}
-
-bool rtl_kernel_names_full(const struct rtl_kernel_names *n)
-{
-    return n->full;
 }
 
 /* --- code objects --- */
@@ -238,38 +180,24 @@ static bool add_symbol(void *context, const struct rtl_elf_symbol *s)
     struct names_read *l = context;
     if (s->type != STT_OBJECT || s->length <= 3 || memcmp(s->name + s->length - 3, ".kd", 3) != 0)
         return true;
-    add_named_object(l->names, s->name, s->length - 3, l->load + s->value, l->code);
+    put_object(l->names, l->load + s->value, row_of_name(l->names, s->name, s->length - 3), l->code);
     l->kernels++;
     return true;
 }
 
 static bool read_from(struct names_read *l, const char *uri)
 {
-    char path[RTL_CODE_OBJECT_URI_MAX + 1];
-    uint64_t offset, size;
-    struct stat st;
-    bool ok = false;
-    if (!rtl_code_object_uri(uri, path, sizeof path, &offset, &size))
-        return false;
-    struct rtl_elf_image image = {.memory = l->memory, .at = offset, .size = size, .fd = -1};
-    if (!*path)
-        return rtl_elf_symbols(&image, add_symbol, l, &l->bytes);
-    image.memory = NULL;
-    image.fd = rtl_plain_file_open(rtl_open_in_root(l->files, path, O_PATH), &st);
-    if (image.fd < 0)
-        return false;
-    if ((uint64_t)st.st_size > offset) {
-        uint64_t most = (uint64_t)st.st_size - offset;
-        image.size = size && size < most ? size : most;
-        ok = rtl_elf_symbols(&image, add_symbol, l, &l->bytes);
-    }
-    close(image.fd);
+    struct rtl_elf_image image;
+    bool ok =
+        rtl_code_object_open(l->memory, l->files, uri, &image) && rtl_elf_symbols(&image, add_symbol, l, &l->bytes);
+    if (image.fd >= 0)
+        close(image.fd);
     return ok;
 }
 
 /* Read the file or memory that it was loaded from; if that has gone, read it as loaded, if the host can see that
  * memory. */
-static void read_code_object(struct names_read *l, struct code_object *c, const char *uri)
+static void read_code_object(struct names_read *l, struct rtl_known_code *c, const char *uri)
 {
     struct rtl_elf_image loaded = {.memory = l->memory, .at = c->load, .size = 1ull << 32, .loaded = true};
     l->load = c->load;
@@ -285,7 +213,7 @@ static bool see_code_object(void *context, uint64_t entry, uint64_t load, const 
     uint64_t hash = rtl_hash(uri, strlen(uri));
     for (uint32_t i = 0, at = l->next; i < n->code_count; i++, at++) {
         at = at < n->code_count ? at : 0;
-        struct code_object *c = &n->codes[at];
+        struct rtl_known_code *c = &n->codes[at];
         if (c->entry == entry && c->load == load && c->uri == hash) {
             c->unseen = 0;
             l->next = at + 1;
@@ -299,7 +227,7 @@ static bool see_code_object(void *context, uint64_t entry, uint64_t load, const 
     if (!rtl_grow(&n->codes, &n->code_room, n->code_count + 1u, sizeof *n->codes))
         return false;
     l->code = n->code_count;
-    n->codes[n->code_count] = (struct code_object){.entry = entry, .load = load, .uri = hash};
+    n->codes[n->code_count] = (struct rtl_known_code){.entry = entry, .load = load, .uri = hash};
     read_code_object(l, &n->codes[n->code_count++], uri);
     return l->bytes < READ_MAX;
 }
@@ -309,7 +237,7 @@ static bool see_code_object(void *context, uint64_t entry, uint64_t load, const 
 static bool forget_gone(struct rtl_kernel_names *n, uint32_t unseen)
 {
     uint32_t *number = malloc((n->code_count ? n->code_count : 1) * sizeof *number), kept = 0;
-    struct object_slot *old = n->by_object, *fresh = calloc(n->object_slots, sizeof *fresh);
+    struct rtl_names_slot *old = n->by_object, *fresh = calloc(n->object_slots, sizeof *fresh);
     if (!number || !fresh) {
         free(number);
         free(fresh);
@@ -360,9 +288,4 @@ bool rtl_kernel_names_read(struct rtl_kernel_names *n, const struct rtl_target_m
     if (longest >= unseen)
         forget_gone(n, unseen);
     return whole;
-}
-
-const struct rtl_debug_list_end *rtl_kernel_names_end(const struct rtl_kernel_names *n)
-{
-    return n->end;
 }

@@ -40,9 +40,7 @@ void rtl_observed_queue_end(struct rtl_observed *o, struct rtl_observed_queue *q
 
 bool rtl_observed_queue_is_own(const struct rtl_observed *o, const struct rtl_observed_queue *q)
 {
-    uint32_t unread;
-    rtl_kernel_names_objects(o->names, &unread);
-    return q->unnamed && q->unnamed == q->dispatches && !unread;
+    return q->unnamed && q->unnamed == q->dispatches && !o->names->unread;
 }
 
 /* --- counting --- */

@@ -1,5 +1,6 @@
 /* Counts kernels of an observed process. See observed_rows.h. */
 #include "observe/observed_rows.h"
+#include "base/array.h"
 #include "stats/histogram.h"
 
 #include <stdlib.h>
@@ -7,15 +8,11 @@
 
 bool rtl_observed_rows_grow(struct rtl_observed_rows *rows, uint32_t count)
 {
-    if (count <= rows->count)
-        return true;
-    uint32_t room = count + count / 2 + 64;
-    struct rtl_observed_row *more = realloc(rows->at, room * sizeof *more);
-    if (!more)
+    uint32_t before = rows->count;
+    if (!rtl_grow(&rows->at, &rows->count, count, sizeof *rows->at))
         return false;
-    memset(more + rows->count, 0, (room - rows->count) * sizeof *more);
-    rows->at = more;
-    rows->count = room;
+    if (rows->count > before)
+        memset(rows->at + before, 0, (rows->count - before) * sizeof *rows->at);
     return true;
 }
 
@@ -62,33 +59,10 @@ static void update_estimate(const struct rtl_observed_rows *rows, struct rtl_obs
     row->estimated_head_ns = head > row->estimated_head_ns ? head : row->estimated_head_ns;
 }
 
-static bool copy_row_histogram(const struct rtl_observed_row *row, struct rtl_snapshot *s, struct rtl_histogram_copy *h)
-{
-    uint32_t octaves = 0;
-    for (int o = 0; o < RTL_OCTAVES_MAX; o++)
-        octaves += row->octave[o] != NULL;
-    h->octaves = octaves ? rtl_snapshot_allocate(s, octaves * sizeof *h->octaves) : NULL;
-    if (octaves && !h->octaves)
-        return false;
-    h->count = row->timed;
-    h->total_ns = row->total_ns;
-    h->min_ns = row->min_ns;
-    h->max_ns = row->max_ns;
-    for (int o = 0; o < RTL_OCTAVES_MAX; o++) {
-        if (!row->octave[o])
-            continue;
-        struct rtl_octave *to = &h->octaves[h->octave_count++];
-        to->octave = (uint8_t)o;
-        memcpy(to->bucket, row->octave[o], sizeof to->bucket);
-    }
-    return true;
-}
-
 bool rtl_observed_rows_copy(struct rtl_observed_rows *rows, const struct rtl_kernel_names *names,
                             enum rtl_convention convention, struct rtl_snapshot *s)
 {
-    uint32_t count = rtl_kernel_names_count(names);
-    count = count < rows->count ? count : rows->count;
+    uint32_t count = names->rows < rows->count ? names->rows : rows->count;
     s->kernels = calloc(count ? count : 1, sizeof *s->kernels);
     if (!s->kernels)
         return false;
@@ -98,12 +72,11 @@ bool rtl_observed_rows_copy(struct rtl_observed_rows *rows, const struct rtl_ker
     for (uint32_t i = 0; i < count; i++) {
         struct rtl_observed_row *row = &rows->at[i];
         struct rtl_kernel_snapshot *k = &s->kernels[s->kernel_count];
-        uint32_t length;
         if (!row->calls)
             continue;
         k->id = i;
-        k->name = rtl_kernel_names_text(names, i, &length);
-        k->name_length = length;
+        k->name = names->name[i];
+        k->name_length = names->length[i];
         k->calls = row->calls;
         k->untimed = row->calls - row->timed;
         memcpy(k->grid, row->last.grid, sizeof k->grid);
@@ -112,7 +85,9 @@ bool rtl_observed_rows_copy(struct rtl_observed_rows *rows, const struct rtl_ker
         k->scratch_bytes = row->last.private_bytes;
         update_estimate(rows, row, convention, all_timed);
         k->estimated_ns = row->estimated_ns;
-        if (!copy_row_histogram(row, s, &k->histogram))
+        k->histogram = (struct rtl_histogram_copy){
+            .count = row->timed, .total_ns = row->total_ns, .min_ns = row->min_ns, .max_ns = row->max_ns};
+        if (!rtl_snapshot_set_octaves(s, &k->histogram, row->octave))
             return false;
         s->kernel_count++;
         s->timed += row->timed;

@@ -10,6 +10,7 @@
 
 #include "observe/observed_queue.h"
 #include "observe/observer.h"
+#include "observe/pace.h"
 #include "observe/past_library.h"
 #include "shm/process.h"
 
@@ -26,7 +27,6 @@ struct rtl_observer {
     uint64_t start_mono_ns, start_real_ns;
     char comm[RTL_COMM_MAX + 1];
     int pidfd;
-    double cpu;
     atomic_bool stop;
     atomic_bool gone;       /* the target's program has gone */
     atomic_bool unsearched; /* memory that may hold queues is not yet searched */
@@ -50,8 +50,7 @@ struct rtl_observer {
     uint64_t sought_ns; /* CPU time of all scans */
     uint64_t scan_at_ns;
     uint64_t scan_not_before_ns; /* pause that makes up for the last scan's cost, whatever asks for the next scan */
-    double cost_ns;              /* CPU of a poll, smoothed */
-    double rate;                 /* of the fastest ring, fillings a second */
+    struct rtl_pace pace;
     uint64_t random;
     uint64_t cpu_ns; /* atomic */
     struct rtl_candidate candidate[RTL_QUEUES_MAX];

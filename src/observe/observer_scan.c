@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { QUEUES_MAX = RTL_QUEUES_MAX };
 static const uint64_t FIND_NS = 1000000000, FIND_TRY_NS = 250000000; /* of a search: named processes, and others */
 static const uint64_t SEEK_NS = 3000000000; /* CPU for the first search of all memory, whatever the budget */
 /* CPU for a piece of the other memory (RTL_SEARCH_REST): the first piece, until all was searched once, and from then
@@ -53,7 +52,8 @@ static struct rtl_observed_queue *slot_for(struct rtl_observer *o, const struct 
     }
     if (any)
         return any;
-    return o->queue_count < QUEUES_MAX - 1 ? &o->queues[o->queue_count++] : NULL; /* the last slot is the shared one */
+    /* the last slot is the shared one */
+    return o->queue_count < RTL_QUEUES_MAX - 1 ? &o->queues[o->queue_count++] : NULL;
 }
 
 static void begin_queue(struct rtl_observer *o, const struct rtl_mappings *mappings, const struct rtl_found_queue *f,
@@ -115,7 +115,7 @@ static void find_past_queues(struct rtl_observer *o, const struct rtl_mappings *
                              const struct rtl_found_queue *found, uint32_t count, uint64_t now)
 {
     struct rtl_traced_queues traced;
-    struct rtl_candidate still[QUEUES_MAX];
+    struct rtl_candidate still[RTL_QUEUES_MAX];
     uint32_t n = 0;
     o->scans++;
     rtl_observer_copy_traced(o, &traced);
@@ -135,7 +135,7 @@ static void find_past_queues(struct rtl_observer *o, const struct rtl_mappings *
             begin_queue(o, mappings, f, !still[n].from_start);
         n++;
     }
-    for (uint32_t c = 0; c < o->candidate_count && n < QUEUES_MAX && !o->search.whole; c++)
+    for (uint32_t c = 0; c < o->candidate_count && n < RTL_QUEUES_MAX && !o->search.whole; c++)
         if (!is_found(found, count, o->candidate[c].at)) /* not searched this time */
             still[n++] = o->candidate[c];
     memcpy(o->candidate, still, n * sizeof *still);
@@ -145,7 +145,7 @@ static void find_past_queues(struct rtl_observer *o, const struct rtl_mappings *
 void rtl_observer_read_names(struct rtl_observer *o)
 {
     rtl_kernel_names_read(o->seen.names, &o->memory, &o->lists, o->root);
-    rtl_observed_rows_grow(&o->seen.rows, rtl_kernel_names_count(o->seen.names));
+    rtl_observed_rows_grow(&o->seen.rows, o->seen.names->rows);
 }
 
 static int by_key(const void *a, const void *b)
@@ -167,7 +167,7 @@ bool rtl_observer_seeks(const struct rtl_observer *o)
 
 bool rtl_observer_scan(struct rtl_observer *o, const struct rtl_mappings *first)
 {
-    struct rtl_found_queue *found = calloc(QUEUES_MAX, sizeof *found);
+    struct rtl_found_queue *found = calloc(RTL_QUEUES_MAX, sizeof *found);
     struct rtl_mappings own = {0}, mappings;
     bool met = !o->options.named && !o->options.past_library;
     if (!found || (!first && rtl_mappings_read(o->pid, &own) != 0)) {
@@ -176,7 +176,7 @@ bool rtl_observer_scan(struct rtl_observer *o, const struct rtl_mappings *first)
     }
     mappings = first ? *first : own;
     uint64_t rest = o->options.past_library || !rtl_observer_seeks(o) ? REST_NS : first ? REST_FIRST_NS : REST_SEEK_NS;
-    uint32_t count = rtl_queues_find(&o->memory, &mappings, &o->search, found, QUEUES_MAX,
+    uint32_t count = rtl_queues_find(&o->memory, &mappings, &o->search, found, RTL_QUEUES_MAX,
                                      first && met ? FIND_TRY_NS : FIND_NS, rest);
     pthread_mutex_lock(&o->lock);
     rtl_debug_lists_update(&o->memory, &mappings, &o->lists);

@@ -3,7 +3,6 @@
 #include "observe/observer_private.h"
 #include "shm/gpu_names.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,13 +11,7 @@ static const uint64_t WAIT_NS = 200000000, WAIT_LAST_NS = 2000000000; /* for the
 
 bool rtl_observer_alive(struct rtl_observer *o)
 {
-    struct rtl_process p;
-    struct pollfd wait = {.fd = o->pidfd, .events = POLLIN};
-    if (atomic_load(&o->gone))
-        return false;
-    if (o->pidfd >= 0)
-        return poll(&wait, 1, 0) <= 0;
-    return rtl_process_read(o->pid, &p) == 0 && p.start_time == o->process.start_time && !rtl_process_is_zombie(&p);
+    return !atomic_load(&o->gone) && rtl_process_is_alive(o->pid, o->pidfd, o->process.start_time);
 }
 
 /* `here`: dispatches of the queue that has the slot now. */
@@ -133,7 +126,7 @@ enum rtl_reader_status rtl_observer_snapshot(struct rtl_observer *o, struct rtl_
     s->queues_refused = o->refused_room + o->refused_device;
     s->notes = (o->refused_device ? RTL_NOTE_RING_ON_DEVICE : 0u) |
                (atomic_load(&o->unsearched) ? RTL_NOTE_MEMORY_UNSEARCHED : 0u) |
-               (rtl_kernel_names_full(o->seen.names) ? RTL_NOTE_KERNELS_FULL : 0u);
+               (o->seen.names->full ? RTL_NOTE_KERNELS_FULL : 0u);
     bool ok = copy_queues(o, s) && copy_agents(o, convention, s) &&
               rtl_observed_rows_copy(&o->seen.rows, o->seen.names, convention, s);
     s->notes |= s->packets_lost ? RTL_NOTE_PACKETS_UNSEEN : 0u;
@@ -171,12 +164,12 @@ static void copy_past_queues(const struct rtl_observer *o, struct rtl_past_libra
 
 static void copy_past_rows(const struct rtl_observer *o, struct rtl_past_library *u)
 {
-    uint32_t count = rtl_kernel_names_count(o->seen.names);
-    count = count < o->seen.rows.count ? count : o->seen.rows.count;
+    const struct rtl_kernel_names *names = o->seen.names;
+    uint32_t count = names->rows < o->seen.rows.count ? names->rows : o->seen.rows.count;
     u->other = count ? o->seen.rows.at[RTL_KERNEL_OTHER].calls : 0;
     for (uint32_t i = RTL_KERNEL_FIRST; i < count; i++) {
         uint32_t at = i - RTL_KERNEL_FIRST;
-        if (rtl_kernel_names_is_own(o->seen.names, i))
+        if (rtl_kernel_names_is_own(names, i))
             continue;
         if (at >= RTL_PAST_ROWS) {
             u->other += o->seen.rows.at[i].calls;
@@ -184,7 +177,8 @@ static void copy_past_rows(const struct rtl_observer *o, struct rtl_past_library
         }
         for (; u->row_count <= at; u->row_count++)
             u->rows[u->row_count] = (struct rtl_past_row){.traced = UINT32_MAX};
-        u->rows[at].name = rtl_kernel_names_text(o->seen.names, i, &u->rows[at].length);
+        u->rows[at].name = names->name[i];
+        u->rows[at].length = names->length[i];
         u->rows[at].calls = o->seen.rows.at[i].calls;
         u->rows[at].last = o->seen.rows.at[i].last;
     }

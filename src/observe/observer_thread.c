@@ -1,21 +1,17 @@
 /* The observer's thread: polls queues and starts scans, within its budget. See observer.h. */
 #include "base/clock.h"
-#include "observe/debug_list.h"
+#include "base/thread.h"
 #include "observe/observer_private.h"
-#include "observe/pace.h"
 #include "shm/proc_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-enum { QUEUES_MAX = RTL_QUEUES_MAX };
 static const uint64_t SECOND = RTL_OBSERVER_SECOND;
 static const uint64_t FIRST_COST_NS = 1000000;
 static const uint64_t STOP_NS = 5000000; /* a stop request interrupts longer pauses */
@@ -53,11 +49,11 @@ static void add_busy_times(struct rtl_observed *s, uint64_t ns)
 /* Poll all queues once, with the lock held. */
 static void poll_all_queues(struct rtl_observer *o)
 {
-    struct rtl_queue_head heads[QUEUES_MAX];
-    struct rtl_target_piece pieces[QUEUES_MAX + RTL_DEBUG_LISTS_MAX * RTL_DEBUG_LIST_PIECES];
-    const struct rtl_debug_list_end *end = rtl_kernel_names_end(o->seen.names);
+    struct rtl_queue_head heads[RTL_QUEUES_MAX];
+    struct rtl_target_piece pieces[RTL_QUEUES_MAX + RTL_DEBUG_LISTS_MAX * RTL_DEBUG_LIST_PIECES];
+    const struct rtl_debug_list_end *end = o->seen.names->end;
     struct rtl_debug_list_answer answer[RTL_DEBUG_LISTS_MAX];
-    uint32_t number[QUEUES_MAX], n = 0;
+    uint32_t number[RTL_QUEUES_MAX], n = 0;
     size_t first[RTL_DEBUG_LISTS_MAX], all;
     bool changed = false;
     double fastest = 0;
@@ -88,7 +84,7 @@ static void poll_all_queues(struct rtl_observer *o)
             rtl_observer_read_names(o);
             if (!rtl_kernel_names_known(o->seen.names, o->seen.unknown))
                 rtl_kernel_names_set_nameless(o->seen.names, o->seen.unknown);
-            rtl_observed_rows_grow(&o->seen.rows, rtl_kernel_names_count(o->seen.names));
+            rtl_observed_rows_grow(&o->seen.rows, o->seen.names->rows);
             o->seen.unknown = 0;
             there = rtl_observed_queue_poll(&o->seen, q, &heads[i], now);
         }
@@ -101,26 +97,22 @@ static void poll_all_queues(struct rtl_observer *o)
         }
     }
     add_busy_times(&o->seen, since < SECOND / 10 ? since : 0);
-    o->rate = fastest > o->rate ? fastest : o->rate * 0.99 + fastest * 0.01;
+    o->pace.rate = fastest > o->pace.rate ? fastest : o->pace.rate * 0.99 + fastest * 0.01;
     o->looks++;
     o->looked_ns = now;
 }
 
-static struct rtl_pace pace_of(const struct rtl_observer *o)
+static void count_observers(struct rtl_pace *pace)
 {
-    return (struct rtl_pace){.cpu = o->cpu,
-                             .looking = atomic_load_explicit(&observers, memory_order_relaxed),
-                             .scanning = atomic_load_explicit(&scanners, memory_order_relaxed),
-                             .cost_ns = o->cost_ns,
-                             .rate = o->rate,
-                             .past_library = o->options.past_library};
+    pace->looking = atomic_load_explicit(&observers, memory_order_relaxed);
+    pace->scanning = atomic_load_explicit(&scanners, memory_order_relaxed);
 }
 
 /* Return how long to sleep. */
 static uint64_t pause_of(struct rtl_observer *o)
 {
-    struct rtl_pace pace = pace_of(o);
-    uint64_t now = rtl_mono_ns(), ns = rtl_pace_poll_ns(&pace);
+    count_observers(&o->pace);
+    uint64_t now = rtl_mono_ns(), ns = rtl_pace_poll_ns(&o->pace);
     if (o->options.past_library && !o->live) /* without queues only a scan finds something */
         return o->scan_at_ns > now ? o->scan_at_ns - now : PAST_IDLE_NS;
     /* random, so that polls never run in step with the target */
@@ -137,7 +129,7 @@ static void sleep_until_stop(struct rtl_observer *o, uint64_t ns)
     uint64_t until = rtl_mono_ns() + ns;
     struct timespec t = {.tv_sec = (time_t)(until / SECOND), .tv_nsec = (long)(until % SECOND)};
     pthread_mutex_lock(&o->state);
-    while (!atomic_load(&o->stop) && pthread_cond_timedwait(&o->changed, &o->state, &t) == 0)
+    while (!atomic_load(&o->stop) && pthread_cond_clockwait(&o->changed, &o->state, CLOCK_MONOTONIC, &t) == 0)
         continue;
     pthread_mutex_unlock(&o->state);
 }
@@ -165,10 +157,10 @@ static void poll_queues(struct rtl_observer *o)
         if (now >= o->scan_at_ns && now >= o->scan_not_before_ns) {
             atomic_store(&o->unsearched, !rtl_observer_scan(o, NULL) || !rtl_queue_search_done(&o->search));
             uint64_t cost = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
-            struct rtl_pace pace = pace_of(o);
+            count_observers(&o->pace);
             if (!rtl_target_memory_exists(&o->memory, o->lists.head[0]))
                 atomic_store(&o->gone, true);
-            o->scan_not_before_ns = rtl_mono_ns() + rtl_pace_scan_ns(&pace, cost);
+            o->scan_not_before_ns = rtl_mono_ns() + rtl_pace_scan_ns(&o->pace, cost);
             o->scan_at_ns = rtl_mono_ns() + scan_pause(o);
             o->sought_ns += cost;
             if (rtl_observer_seeks(o))
@@ -180,8 +172,9 @@ static void poll_queues(struct rtl_observer *o)
         pthread_mutex_unlock(&o->lock);
         uint64_t used = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
         /* The first poll sets it alone, bounded: an expensive first poll must not cause twenty long pauses. */
-        o->cost_ns = o->cost_ns > 0 ? o->cost_ns * 0.95 + (double)used * 0.05
-                                    : (double)(used < FIRST_COST_NS ? used : FIRST_COST_NS);
+        double *cost_ns = &o->pace.cost_ns;
+        *cost_ns = *cost_ns > 0 ? *cost_ns * 0.95 + (double)used * 0.05
+                                : (double)(used < FIRST_COST_NS ? used : FIRST_COST_NS);
         sleep_until_stop(o, pause_of(o));
         __atomic_store_n(&o->cpu_ns, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID), __ATOMIC_RELAXED);
     }
@@ -212,7 +205,6 @@ static enum rtl_reader_status explain_open(const struct rtl_process *p, int erro
 /* Attach and poll once. On the thread, because all of this reads the target. */
 static enum rtl_reader_status attach_target(struct rtl_observer *o)
 {
-    uint32_t unread;
     struct rtl_mappings mappings;
     struct rtl_process again;
     const struct rtl_process *p = &o->process;
@@ -240,7 +232,7 @@ static enum rtl_reader_status attach_target(struct rtl_observer *o)
     /* accept unnamed processes only with a queue (a forked child has its parent's kernels, but no queues), or if there
      * was no time to search all memory */
     if (!o->options.early && !o->options.past_library && rtl_observer_is_without(o) &&
-        (!named || !rtl_kernel_names_objects(o->seen.names, &unread)))
+        (!named || !o->seen.names->code_count))
         return rtl_explain(
             RTL_READER_NOT_TRACED, o->why, sizeof o->why,
             "process %d (%s) uses the GPU and is not traced: it has no queue and no kernel so far to be observed "
@@ -319,30 +311,15 @@ static bool wait_beyond(struct rtl_observer *o, int phase, uint64_t ns)
     int error = 0;
     pthread_mutex_lock(&o->state);
     while ((int)o->phase <= phase && !error)
-        error = pthread_cond_timedwait(&o->changed, &o->state, &t);
+        error = pthread_cond_clockwait(&o->changed, &o->state, CLOCK_MONOTONIC, &t);
     bool beyond = (int)o->phase > phase;
     pthread_mutex_unlock(&o->state);
     return beyond;
 }
 
-static bool start_thread(struct rtl_observer *o)
-{
-    pthread_t thread;
-    sigset_t all, before; /* the drawing thread handles signals */
-    sigfillset(&all);
-    o->holders = 2;
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = pthread_create(&thread, NULL, observer_thread, o) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (started)
-        pthread_detach(thread);
-    return started;
-}
-
 static struct rtl_observer *create_observer(pid_t pid, const struct rtl_process *p,
                                             const struct rtl_observer_options *options)
 {
-    pthread_condattr_t attributes;
     struct rtl_observer *o = calloc(1, sizeof *o);
     if (!o)
         return NULL;
@@ -350,20 +327,16 @@ static struct rtl_observer *create_observer(pid_t pid, const struct rtl_process 
     o->process = *p;
     o->options = *options;
     snprintf(o->comm, sizeof o->comm, "%.*s", RTL_COMM_MAX, p->name);
-    o->root = o->pidfd = o->memory.fd = o->memory.pagemap = -1;
-    o->cpu = options->cpu > 0 ? options->cpu : RTL_OBSERVE_CPU;
+    o->root = o->memory.fd = o->memory.pagemap = -1;
+    o->pace.cpu = options->cpu > 0 ? options->cpu : RTL_OBSERVE_CPU;
+    o->pace.past_library = options->past_library;
     o->random = (uint64_t)pid;
     o->start_mono_ns = rtl_mono_ns();
     o->start_real_ns = rtl_real_ns();
     pthread_mutex_init(&o->lock, NULL);
     pthread_mutex_init(&o->state, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&o->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-#ifdef SYS_pidfd_open
-    o->pidfd = (int)syscall(SYS_pidfd_open, p->tgid, 0);
-#endif
+    pthread_cond_init(&o->changed, NULL);
+    o->pidfd = rtl_process_pidfd(p->tgid);
     return o;
 }
 
@@ -386,7 +359,8 @@ enum rtl_reader_status rtl_observer_open(pid_t pid, const struct rtl_observer_op
     if (!o)
         return rtl_explain(RTL_READER_USAGE, why, why_bytes, "out of memory");
     share_budget(o, !options->past_library);
-    if (!start_thread(o)) {
+    o->holders = 2;
+    if (rtl_thread_start(observer_thread, o, 0) != 0) {
         share_budget(o, false);
         destroy_observer(o);
         return rtl_explain(RTL_READER_USAGE, why, why_bytes, "cannot start a thread");

@@ -43,15 +43,10 @@ bool rtl_candidate_is_past(const struct rtl_candidate *c, const struct rtl_trace
 
 /* --- into the segment's snapshot --- */
 
-static int compare_id_key(const void *key, const void *entry)
+static struct rtl_kernel_snapshot *find_kernel_by_id(struct rtl_snapshot *s, uint32_t id)
 {
-    uint32_t id = *(const uint32_t *)key, other = ((const struct rtl_kernel_snapshot *)entry)->id;
-    return (id > other) - (id < other);
-}
-
-static struct rtl_kernel_snapshot *find_kernel_by_id(const struct rtl_snapshot *s, uint32_t id)
-{
-    return s->kernel_count ? bsearch(&id, s->kernels, s->kernel_count, sizeof *s->kernels, compare_id_key) : NULL;
+    const struct rtl_kernel_snapshot *k = rtl_snapshot_kernel(s, id);
+    return k ? &s->kernels[k - s->kernels] : NULL;
 }
 
 /* Return row `id` of the snapshot, inserting it if needed; there is room. */

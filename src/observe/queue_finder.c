@@ -56,8 +56,9 @@ static int search_part_of(const struct rtl_mapping *m)
     return small ? RTL_SEARCH_LIKELY : RTL_SEARCH_REST;
 }
 
-bool rtl_queue_confirm(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings, uint64_t at,
-                       struct rtl_found_queue *queue)
+/* Read the queue at an address; false: no queue, or no longer. */
+static bool confirm_queue(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings, uint64_t at,
+                          struct rtl_found_queue *queue)
 {
     struct rtl_queue_head h;
     struct rtl_signal_image bell;
@@ -101,7 +102,7 @@ static void search_pages(struct queue_search_run *s)
     for (size_t i = 0; i < s->count; i++) {
         struct rtl_found_queue queue;
         if (!s->pieces[i].ok || !rtl_queue_plausible(&s->heads[i]) ||
-            !rtl_queue_confirm(s->memory, s->mappings, s->pieces[i].at, &queue))
+            !confirm_queue(s->memory, s->mappings, s->pieces[i].at, &queue))
             continue;
         queue.looked_before = rtl_queue_search_done(s->at);
         if (s->found < s->most)

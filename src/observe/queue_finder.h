@@ -75,9 +75,6 @@ static inline bool rtl_queue_search_done(const struct rtl_queue_search *search)
 
 /* True if the bytes can be an amd_queue_t. Pure. */
 bool rtl_queue_plausible(const struct rtl_queue_head *head);
-/* Read the queue at an address; false: no queue, or no longer. */
-bool rtl_queue_confirm(const struct rtl_target_memory *memory, const struct rtl_mappings *mappings, uint64_t at,
-                       struct rtl_found_queue *queue);
 /* Find up to `most` queues, from search->next on, wrapping at the end of memory. Uses at most about `budget_ns` of CPU,
  * at most `rest_ns` of it for RTL_SEARCH_REST, and three times that of elapsed time. Each call reads some pages of each
  * part, so repeated calls reach all memory. */

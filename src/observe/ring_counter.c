@@ -1,14 +1,7 @@
 /* Counts packets. See ring_counter.h. */
 #include "observe/ring_counter.h"
 
-enum {
-    TYPE_VENDOR = 0,
-    TYPE_INVALID = 1,
-    TYPE_DISPATCH = 2,
-    TYPE_BARRIER_AND = 3,
-    TYPE_AGENT = 4,
-    TYPE_BARRIER_OR = 5
-};
+enum { TYPE_INVALID = 1, TYPE_DISPATCH = 2, TYPE_BARRIER_AND = 3, TYPE_BARRIER_OR = 5 };
 
 /* A dispatch has one to three dimensions, none of them empty, and a kernel; packets of other kinds have zeros there. */
 static bool has_dispatch_fields(const struct rtl_ring_packet *p)

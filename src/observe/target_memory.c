@@ -1,11 +1,11 @@
 /* Reads another process's memory. See target_memory.h. */
 #include "observe/target_memory.h"
+#include "shm/file_data.h"
 #include "shm/proc_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/uio.h>
@@ -23,11 +23,6 @@ int rtl_target_memory_open(pid_t pid, struct rtl_target_memory *memory)
         return -errno;
     memory->pagemap = rtl_proc_open(pid, "pagemap", O_RDONLY);
     return 0;
-}
-
-void rtl_target_memory_of_file(int fd, struct rtl_target_memory *memory)
-{
-    *memory = (struct rtl_target_memory){.pid = 0, .fd = fd, .pagemap = -1};
 }
 
 void rtl_target_memory_close(struct rtl_target_memory *memory)
@@ -48,20 +43,7 @@ static bool is_address(uint64_t at, size_t bytes)
 /* Also reads what process_vm_readv can't: memory of devices, if their drivers allow it. */
 static bool read_file(const struct rtl_target_memory *memory, uint64_t at, void *to, size_t bytes)
 {
-    char *into = to;
-    if (!is_address(at, bytes))
-        return false;
-    while (bytes) {
-        ssize_t n = pread(memory->fd, into, bytes, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        into += n;
-        at += (uint64_t)n;
-        bytes -= (size_t)n;
-    }
-    return true;
+    return is_address(at, bytes) && rtl_file_read(memory->fd, to, bytes, at);
 }
 
 void rtl_target_read_pieces(const struct rtl_target_memory *memory, struct rtl_target_piece *pieces, size_t count)

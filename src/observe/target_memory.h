@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 struct rtl_target_memory {
-    pid_t pid;   /* 0: a file stands for the memory (tests) */
+    pid_t pid;   /* 0: a file stands for the memory (tests); its offsets are the addresses */
     int fd;      /* /proc/PID/mem: of the program that ran at open, also after an exec */
     int pagemap; /* /proc/PID/pagemap, or -1: all pages count as present */
 };
@@ -29,8 +29,6 @@ struct rtl_target_piece {
 
 /* 0 or -errno. */
 int rtl_target_memory_open(pid_t pid, struct rtl_target_memory *memory);
-/* Use a file as memory: its offsets are the addresses. Takes over the descriptor. */
-void rtl_target_memory_of_file(int fd, struct rtl_target_memory *memory);
 void rtl_target_memory_close(struct rtl_target_memory *memory);
 
 bool rtl_target_read(const struct rtl_target_memory *memory, uint64_t at, void *to, size_t bytes);

@@ -6,27 +6,16 @@
 #include "shm/segment_reader.h"
 #include "text/nearest.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONG_ONLY = 0x1000 }; /* + the option's number: getopt's value for an option without a letter */
+enum {
+    LONG_ONLY = 0x1000, /* + the option's number: getopt's value for an option without a letter */
+    SHARED = 0x100,     /* + RTL_OPTION_x (options.h); lower numbers are the command's own options */
+};
 
-static char *make_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static char *make_line(const char *format, ...)
-{
-    char *text;
-    va_list args;
-    va_start(args, format);
-    if (vasprintf(&text, format, args) < 0)
-        text = NULL;
-    va_end(args);
-    return text ? text : strdup("out of memory");
-}
-
-void rtl_arguments_begin(struct rtl_arguments *a, enum rtl_command command, bool in_order, int argc, char **argv)
+static void begin_arguments(struct rtl_arguments *a, enum rtl_command command, bool in_order, int argc, char **argv)
 {
     const struct rtl_option_info *o;
     size_t used = 0;
@@ -78,7 +67,7 @@ static const char *find_nearest(const struct rtl_arguments *a, const char *word)
 }
 
 /* Explains getopt's '?': an unknown option, an argument that the option doesn't take, or an ambiguous abbreviation. */
-static char *explain_unknown(const struct rtl_arguments *a)
+static void explain_unknown(struct rtl_arguments *a)
 {
     const char *word = a->argv[optind - 1];
     const struct rtl_option_info *o;
@@ -87,33 +76,39 @@ static char *explain_unknown(const struct rtl_arguments *a)
     size_t length;
     for (int i = 0; !known && optopt && (o = rtl_command_option(a->command, i)); i++)
         known = o->letter == optopt;
-    if (known)
-        return make_line("%s: that option takes no argument", word);
-    if (optopt)
-        return make_line("no option -%c; %s", optopt, make_help_hint(a, help));
+    if (known) {
+        rtl_options_wrong(&a->wrong, "%s: that option takes no argument", word);
+        return;
+    }
+    if (optopt) {
+        rtl_options_wrong(&a->wrong, "no option -%c; %s", optopt, make_help_hint(a, help));
+        return;
+    }
     const char *hint = find_nearest(a, word + strspn(word, "-"));
     length = strcspn(word + 2, "=");
     int like = 0;
     for (int i = 0; (o = rtl_command_option(a->command, i)); i++)
         like += length && !strncmp(o->name, word + 2, length);
     if (*hint && like <= 1)
-        return make_line("no option %s; did you mean --%s? %s", word, hint, make_help_hint(a, help));
-    return make_line("no option %s%s; %s", word, like > 1 ? ": several options begin with it" : "",
-                     make_help_hint(a, help));
+        rtl_options_wrong(&a->wrong, "no option %s; did you mean --%s? %s", word, hint, make_help_hint(a, help));
+    else
+        rtl_options_wrong(&a->wrong, "no option %s%s; %s", word, like > 1 ? ": several options begin with it" : "",
+                          make_help_hint(a, help));
 }
 
-int rtl_arguments_next(struct rtl_arguments *a)
+/* Returns the next option. Returns -1 after the last option, with --help, and after an error. */
+static int next_argument(struct rtl_arguments *a)
 {
     const struct rtl_command_info *c = &rtl_commands[a->command];
     const struct rtl_option_info *o;
     char help[80];
     int number = 0, got = getopt_long(a->argc, a->argv, a->letters, a->longs, NULL);
     if (got == ':') {
-        a->wrong = make_line("%s needs an argument; %s", a->argv[optind - 1], make_help_hint(a, help));
+        rtl_options_wrong(&a->wrong, "%s needs an argument; %s", a->argv[optind - 1], make_help_hint(a, help));
         return -1;
     }
     if (got == '?') {
-        a->wrong = explain_unknown(a);
+        explain_unknown(a);
         return -1;
     }
     if (got == -1) {
@@ -130,27 +125,17 @@ int rtl_arguments_next(struct rtl_arguments *a)
         return number;
     enum rtl_option shared = c->shared[number - c->own_count];
     if (shared == RTL_OPTION_HELP) {
-        bool all = a->command != RTL_COMMAND_NONE || (optind < a->argc && !strcmp(a->argv[optind], "all"));
-        a->help = all ? rtl_command_help(a->command) : rtl_command_card();
+        bool all = optind < a->argc && !strcmp(a->argv[optind], "all");
+        a->help = rtl_command_help(a->command, all);
         if (!a->help)
-            a->wrong = make_line("out of memory");
+            rtl_options_wrong(&a->wrong, "out of memory");
         return -1;
     }
-    return RTL_SHARED + (int)shared;
+    return SHARED + (int)shared;
 }
 
-bool rtl_arguments_pid(const struct rtl_arguments *a, pid_t *pid)
-{
-    uint64_t number;
-    if (!rtl_parse_number(a->value, 1, INT32_MAX, &number)) {
-        rtl_complain("-p needs a pid, not '%s'", a->value);
-        return false;
-    }
-    *pid = (pid_t)number;
-    return true;
-}
-
-bool rtl_arguments_done(struct rtl_arguments *a, int *status)
+/* Prints the help or the error, and frees both. Returns true with the exit status, false if there is neither. */
+static bool finish_arguments(struct rtl_arguments *a, int *status)
 {
     bool done = a->help || a->wrong;
     *status = a->wrong ? RTL_READER_USAGE : 0;
@@ -167,13 +152,84 @@ bool rtl_arguments_done(struct rtl_arguments *a, int *status)
     return done;
 }
 
+/* Sets the option of options.h with this name. */
+static void set_shared(struct rtl_arguments *a, const char *name, struct rtl_options *options)
+{
+    int option = 0;
+    char *text;
+    while (strcmp(rtl_options[option].name, name) != 0)
+        option++;
+    enum rtl_parsed parsed = rtl_options_set(options, (enum rtl_option)option, a->value, &text);
+    if (parsed == RTL_PARSED_WRONG)
+        a->wrong = text;
+    else if (parsed == RTL_PARSED_DONE)
+        a->help = text;
+}
+
+/* Stores the value of a command's own option. False if it has no place. */
+static bool store_value(struct rtl_arguments *a, const struct rtl_option_info *o, const struct rtl_own_value *v)
+{
+    uint64_t pid = 0;
+    const char *needs = v->pid ? "a pid" : v->needs;
+    bool right = true;
+    char name[40], most[24] = "";
+    if (o->letter)
+        snprintf(name, sizeof name, "-%c", o->letter);
+    else
+        snprintf(name, sizeof name, "--%s", o->name);
+    if (v->add) {
+        const char *wrong;
+        if (!v->add(v->to, a->value, &wrong))
+            rtl_options_wrong(&a->wrong, "%s: '%s' %s", name, a->value, wrong);
+        return true;
+    }
+    if (v->flag)
+        *v->flag = true;
+    else if (v->choice)
+        *v->choice = v->value;
+    else if (v->pid)
+        right = rtl_parse_number(a->value, 1, INT32_MAX, &pid);
+    else if (v->number)
+        right = rtl_parse_number(a->value, v->least, v->most, v->number);
+    else if (v->text)
+        right = !needs || *a->value;
+    else
+        return false;
+    if (v->text)
+        *v->text = a->value;
+    if (v->pid)
+        *v->pid = (pid_t)pid;
+    if (right)
+        return true;
+    if (needs[strlen(needs) - 1] == ' ')
+        snprintf(most, sizeof most, "%llu", (unsigned long long)v->most);
+    rtl_options_wrong(&a->wrong, "%s needs %s%s, not '%s'", name, needs, most, a->value);
+    return true;
+}
+
+int rtl_arguments_read(struct rtl_arguments *a, enum rtl_command command, bool in_order,
+                       const struct rtl_own_value *own, struct rtl_options *options, int argc, char **argv)
+{
+    int status;
+    begin_arguments(a, command, in_order, argc, argv);
+    for (int o; !a->wrong && !a->help && (o = next_argument(a)) >= 0;) {
+        bool shared = o >= SHARED;
+        const struct rtl_option_info *info = shared ? &rtl_options[o - SHARED] : rtl_command_option(command, o);
+        if (shared || !own || !store_value(a, info, &own[o]))
+            set_shared(a, info->name, options);
+    }
+    return finish_arguments(a, &status) ? status : RTL_GO_ON;
+}
+
 char *rtl_arguments_no_command(const char *word)
 {
+    char *text = NULL;
     const char *best = NULL;
     unsigned best_distance = 0;
     if (rtl_command_find(word) != RTL_COMMAND_NONE)
-        return make_line("the command comes first: rtl-top %s ...; 'rtl-top %s --help' explains it", word, word);
-    for (int i = 0; i < RTL_COMMAND_NONE; i++) {
+        rtl_options_wrong(&text, "the command comes first: rtl-top %s ...; 'rtl-top %s --help' explains it", word,
+                          word);
+    for (int i = 0; i < RTL_COMMAND_NONE && !text; i++) {
         unsigned distance = rtl_word_meant(word, rtl_commands[i].name);
         if (distance && (!best || distance < best_distance)) {
             best = rtl_commands[i].name;
@@ -181,13 +237,13 @@ char *rtl_arguments_no_command(const char *word)
         }
     }
     if (best)
-        return make_line("no command '%s'; did you mean %s? 'rtl-top --help' lists them", word, best);
-    return NULL;
+        rtl_options_wrong(&text, "no command '%s'; did you mean %s? 'rtl-top --help' lists them", word, best);
+    return text;
 }
 
 /* --- the screen and its jobs --- */
 
-#define WRONG(text, ...) (*(text) = make_line(__VA_ARGS__), RTL_PARSED_WRONG)
+#define WRONG(text, ...) rtl_options_wrong(text, __VA_ARGS__)
 
 #ifdef __clang__
 #define COMPILER "clang " __clang_version__
@@ -243,13 +299,13 @@ enum rtl_parsed rtl_command_line_parse(int argc, char **argv, struct rtl_options
     enum rtl_parsed result = RTL_PARSED_RUN;
     *text = NULL;
     rtl_options_default(options);
-    rtl_arguments_begin(&a, command, false, argc - job, argv + job);
-    for (int option; (option = rtl_arguments_next(&a)) >= 0;) {
-        if (option == RTL_SHARED + RTL_OPTION_VERSION) {
+    begin_arguments(&a, command, false, argc - job, argv + job);
+    for (int option; (option = next_argument(&a)) >= 0;) {
+        if (option == SHARED + RTL_OPTION_VERSION) {
             options->asked |= 1ull << RTL_OPTION_VERSION;
             return make_version(text);
         }
-        result = rtl_options_set(options, (enum rtl_option)(option - RTL_SHARED), a.value, text);
+        result = rtl_options_set(options, (enum rtl_option)(option - SHARED), a.value, text);
         if (result != RTL_PARSED_RUN)
             return result;
     }

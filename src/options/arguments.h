@@ -11,8 +11,6 @@
 enum {
     RTL_ARGUMENTS_MAX = 64, /* options of a command */
     RTL_GO_ON = -1,         /* not an exit status: the command continues */
-    RTL_SHARED = 0x100,     /* numbers from RTL_SHARED on are RTL_SHARED + RTL_OPTION_x (options.h), lower ones the
-                               command's own options */
 };
 
 struct rtl_arguments {
@@ -27,18 +25,25 @@ struct rtl_arguments {
     char letters[2 * RTL_ARGUMENTS_MAX + 3];
 };
 
-/* `in_order`: options end at the first other word, because the rest is another program's command line. */
-void rtl_arguments_begin(struct rtl_arguments *a, enum rtl_command command, bool in_order, int argc, char **argv);
+/* Where rtl_arguments_read stores the value of a command's own option. Without a place, the option of options.h with
+ * the same name is set. */
+struct rtl_own_value {
+    bool *flag; /* becomes true */
+    int *choice, value;
+    const char **text;
+    pid_t *pid;
+    uint64_t *number, least, most;
+    const char *needs; /* completes "-n needs ..., not 'x'": for a number, which is followed by `most` behind a blank,
+                          and for a text that can't be empty */
+    bool (*add)(void *to, const char *value, const char **wrong); /* for an option that can be repeated */
+    void *to;
+};
 
-/* Returns the next option. Returns -1 after the last option, with --help, and after an error. */
-int rtl_arguments_next(struct rtl_arguments *a);
-
-/* Parses the option's value as one process's number. Otherwise prints a message and returns false. */
-bool rtl_arguments_pid(const struct rtl_arguments *a, pid_t *pid);
-
-/* Call after the last option. Prints the help or the error, frees both, and returns true with the exit status in
- * `*status`; returns false if there is neither. */
-bool rtl_arguments_done(struct rtl_arguments *a, int *status);
+/* Reads all options: own ones into own[option], the others into `options`. `in_order`: options end at the first other
+ * word, because the rest is another program's command line. Returns RTL_GO_ON, or the exit status after
+ * the help or a message. */
+int rtl_arguments_read(struct rtl_arguments *a, enum rtl_command command, bool in_order,
+                       const struct rtl_own_value *own, struct rtl_options *options, int argc, char **argv);
 
 /* Returns a message, allocated, if a word in place of a command is probably a misspelt command. Otherwise NULL: the
  * word names processes. */

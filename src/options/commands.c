@@ -102,13 +102,8 @@ static void print_everything(FILE *out)
     fputs("\nkeys: press ? on the screen; more: man rtl-top\n", out);
 }
 
-char *rtl_command_card(void)
+static void print_card(FILE *out)
 {
-    size_t size;
-    char *text = NULL;
-    FILE *out = open_memstream(&text, &size);
-    if (!out)
-        return NULL;
     fputs("usage: rtl-top [PID|NAME] [options]      watch a process's kernels; ? for keys\n"
           "       rtl-top COMMAND [options] ...\n\ncommands by example:\n",
           out);
@@ -116,11 +111,9 @@ char *rtl_command_card(void)
     RTL_COMMAND_EXAMPLES(EXAMPLE)
 #undef EXAMPLE
     fputs("All options and exit statuses: rtl-top --help all; everything else: man rtl-top\n", out);
-    fclose(out);
-    return text;
 }
 
-char *rtl_command_help(enum rtl_command command)
+char *rtl_command_help(enum rtl_command command, bool whole)
 {
     const struct rtl_command_info *c = &rtl_commands[command];
     size_t size;
@@ -128,8 +121,10 @@ char *rtl_command_help(enum rtl_command command)
     FILE *out = open_memstream(&text, &size);
     if (!out)
         return NULL;
-    if (command == RTL_COMMAND_NONE) {
+    if (command == RTL_COMMAND_NONE && whole) {
         print_everything(out);
+    } else if (command == RTL_COMMAND_NONE) {
+        print_card(out);
     } else {
         fprintf(out, "usage: rtl-top %s%s [options] %s\n%s\n\n", c->name, takes_process(c) ? " -p PID" : "",
                 c->arguments, c->meaning);

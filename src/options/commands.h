@@ -3,7 +3,7 @@
  *
  * To add a command, add a row to RTL_COMMANDS, a table of its options RTL_<SYMBOL>_OPTIONS, which may be empty, and
  * RTL_<SYMBOL>_SHARED, its options from options.h. All commands have --help. The command's function reads its words
- * with rtl_arguments_next (arguments.h).
+ * with rtl_arguments_read (arguments.h).
  */
 #ifndef RTL_OPTIONS_COMMANDS_H
 #define RTL_OPTIONS_COMMANDS_H
@@ -30,6 +30,7 @@
     COMMAND(DIFF, "diff", rtl_diff_command, "A.db B.db", "show which kernels got slower or faster from A to B")        \
     COMMAND(EXPORT, "export", rtl_export_command, "FILE.db",                                                           \
             "convert a trace to JSON for Perfetto, rocprofv3 JSON or CSV")                                             \
+    COMMAND(HTML, "html", rtl_html_command, "FILE.db [B.db]", "write a recording, a trace or a diff as one HTML page") \
     COMMAND(NAMES, "names", rtl_names_command, "<LIST", "print kernel names as the screen shows them, one per line")   \
     COMMAND(API, "api", rtl_api_command, "-p PID", "print host time in HIP calls and roctx ranges, and memory in use") \
     COMMAND(PROBE, "probe", rtl_probe_command, "-p PID -k NAME",                                                       \
@@ -40,24 +41,25 @@
     COMMAND(HELP, "help", rtl_help_command, "[COMMAND]", "print the help of rtl-top or of a command, like --help")
 
 /* X(example without "rtl-top", gist): printed by "rtl-top --help" on one screen, the most used commands first. */
-#define RTL_COMMAND_EXAMPLES(X)                                             \
-    X("run -- python3 serve.py", "start a command traced and watch it")     \
-    X("env --shell docker", "print the variables that trace a process")     \
-    X("check -- python3 serve.py", "report what prevents tracing")          \
-    X("list", "list the processes that use a GPU")                          \
-    X("record -p PID run.db", "record what the screen shows, without it")   \
-    X("replay run.db", "show a recording: pause, step, jump")               \
-    X("snapshot -p PID a.db", "save all statistics since the start")        \
-    X("diff a.db b.db --fail-over 10%", "show which kernels got slower")    \
-    X("trace -p PID trace.db", "record every dispatch and copy")            \
-    X("export trace.db --csv t.csv", "convert a trace, also for Perfetto")  \
-    X("mode -p PID auto", "switch between off, lite, default and auto")     \
-    X("api -p PID", "print HIP calls, ranges and memory in use")            \
-    X("probe -p PID -k gemm", "measure a kernel's waves and their waits")   \
-    X("serve", "publish metrics for Prometheus")                            \
-    X("report >report.txt", "collect facts for a question or a bug report") \
-    X("names -w 43 <names.txt", "shorten kernel names as the screen does")  \
-    X("completions bash", "print completions for bash, zsh or fish")        \
+#define RTL_COMMAND_EXAMPLES(X)                                                   \
+    X("run -- python3 serve.py", "start a command traced and watch it")           \
+    X("env --shell docker", "print the variables that trace a process")           \
+    X("check -- python3 serve.py", "report what prevents tracing")                \
+    X("list", "list the processes that use a GPU")                                \
+    X("record -p PID run.db", "record what the screen shows, without it")         \
+    X("replay run.db", "show a recording: pause, step, jump")                     \
+    X("snapshot -p PID a.db", "save all statistics since the start")              \
+    X("diff a.db b.db --fail-over 10%", "show which kernels got slower")          \
+    X("trace -p PID trace.db", "record every dispatch and copy")                  \
+    X("export trace.db --csv t.csv", "convert a trace, also for Perfetto")        \
+    X("html run.db -o run.html", "write a page for a browser: charts and tables") \
+    X("mode -p PID auto", "switch between off, lite, default and auto")           \
+    X("api -p PID", "print HIP calls, ranges and memory in use")                  \
+    X("probe -p PID -k gemm", "measure a kernel's waves and their waits")         \
+    X("serve", "publish metrics for Prometheus")                                  \
+    X("report >report.txt", "collect facts for a question or a bug report")       \
+    X("names -w 43 <names.txt", "shorten kernel names as the screen does")        \
+    X("completions bash", "print completions for bash, zsh or fish")              \
     X("help record", "print the options of a command")
 
 /* X(symbol, letter (0 = none), long name, argument ("" = none), meaning) */
@@ -97,6 +99,10 @@
     X(EXPORT_CSV, 0, "csv", "FILE", "write a table; compressed if FILE ends in .gz; - is standard output")      \
     X(EXPORT_ROCPROFV3, 0, "rocprofv3", "FILE", "write JSON as rocprofv3 does; compressed if FILE ends in .gz") \
     X(EXPORT_FORCE, 0, "force", "", "replace existing files")
+#define RTL_HTML_OPTIONS(X)                                                                       \
+    X(HTML_FILE, 'o', "output", "PAGE", "write the page to PAGE; - is standard output (default)") \
+    X(HTML_FORCE, 0, "force", "", "replace an existing page")                                     \
+    X(HTML_PID, 'p', "pid", "PID", "show only process PID of the file")
 #define RTL_NAMES_OPTIONS(X)                                                                            \
     X(NAMES_WIDTH, 'w', "width", "COLUMNS", "shorten names to fit COLUMNS columns (default: no limit)") \
     X(NAMES_FAMILY, 0, "family", "", "print the kernel's family and a tab before each name")
@@ -117,26 +123,29 @@
     X(PROBE_KEEP, 0, "keep", "DIR", "keep original and probed code in DIR, with a description")              \
     X(PROBE_WRITE, 'w', "write", "FILE", "add the results to the recordings in FILE (-r shows them)")        \
     X(PROBE_FORCE, 0, "force", "", "let --keep replace files, and -w a file that is no recording")
-#define RTL_SERVE_OPTIONS(X)                                                                                \
-    X(SERVE_PID, 'p', "pid", "PID", "only these processes and their descendants: PID, PID,PID.. or a name") \
-    X(SERVE_KERNELS, 0, "kernels", "N", "give N kernels and N ranges series of their own (default 40)")     \
-    X(SERVE_BUCKETS, 0, "buckets", "N", "histogram buckets per factor of two: 1, 2 or 4 (default 2)")       \
-    X(SERVE_WAKE, 0, "wake", "", "keep processes in mode auto timing, as an open viewer does")              \
-    X(SERVE_OBSERVE, 0, "observe", "", "also observe untraced processes from outside (5% of a core)")       \
+#define RTL_SERVE_OPTIONS(X)                                                                                    \
+    X(SERVE_PID, 'p', "pid", "PID", "only these processes and their descendants: PID, PID,PID.. or a name")     \
+    X(SERVE_KERNELS, 0, "kernels", "N", "give N kernels and N ranges series of their own (default 40)")         \
+    X(SERVE_BUCKETS, 0, "buckets", "N", "histogram buckets per factor of two: 1, 2 or 4 (default 2)")           \
+    X(SERVE_STEP, 0, "step", "PATTERN", "kernels with PATTERN in their mangled name mark steps (default auto)") \
+    X(SERVE_WAKE, 0, "wake", "", "keep processes in mode auto timing, as an open viewer does")                  \
+    X(SERVE_OBSERVE, 0, "observe", "", "also observe untraced processes from outside (5% of a core)")           \
     X(SERVE_ALLOW_HOST, 0, "allow-host", "NAME", "answer clients that address this server as NAME or NAME,NAME..")
 #define RTL_REPORT_OPTIONS(X)                                                                    \
     X(REPORT_PID, 'p', "pid", "PID", "report only this process (default: all traced processes)") \
     X(REPORT_NAMES, 0, "names", "", "print kernel names instead of hashes")
-#define RTL_COMPLETIONS_OPTIONS(X) \
-    X(COMPLETIONS_PIDS, 0, "pids", "", "print the processes that can be watched instead, one per line")
+#define RTL_COMPLETIONS_OPTIONS(X)       \
+    X(COMPLETIONS_WORDS, 0, "words", "", \
+      "complete the last of the words that follow: rtl-top completions --words -- mode l")
 
 #define RTL_HELP_OPTIONS(X)
 
 /* The options of options.h that several commands have. */
 #define RTL_SHARED_STREAM RTL_OPTION_FRAMES, RTL_OPTION_BATCH, RTL_OPTION_JSON, RTL_OPTION_CSV, RTL_OPTION_OUTPUT
-#define RTL_SHARED_TABLE  RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW
-#define RTL_SHARED_SCREEN \
-    RTL_OPTION_NAMES, RTL_OPTION_UNITS, RTL_OPTION_THEME, RTL_OPTION_NO_COLOR, RTL_OPTION_ASCII, RTL_OPTION_NO_MOUSE
+#define RTL_SHARED_TABLE  RTL_OPTION_FORCE, RTL_OPTION_SORT, RTL_OPTION_FILTER, RTL_OPTION_WINDOW, RTL_OPTION_STEP
+#define RTL_SHARED_SCREEN                                                                                            \
+    RTL_OPTION_NAMES, RTL_OPTION_UNITS, RTL_OPTION_CAPTION, RTL_OPTION_THEME, RTL_OPTION_NO_COLOR, RTL_OPTION_ASCII, \
+        RTL_OPTION_NO_MOUSE
 #define RTL_SHARED_PROCESSES RTL_OPTION_PID, RTL_OPTION_ALL, RTL_OPTION_NO_CHILDREN
 
 /* The options of options.h that each command has, in the order of its --help; --help itself ends each list. */
@@ -151,6 +160,7 @@
 #define RTL_LIST_SHARED RTL_OPTION_DELAY, RTL_OPTION_UNITS, RTL_OPTION_ASCII,
 #define RTL_DIFF_SHARED
 #define RTL_EXPORT_SHARED
+#define RTL_HTML_SHARED  RTL_OPTION_RECORDING, RTL_OPTION_FILTER, RTL_OPTION_STEP,
 #define RTL_NAMES_SHARED RTL_OPTION_NAMES, RTL_OPTION_ASCII,
 #define RTL_API_SHARED
 #define RTL_PROBE_SHARED RTL_OPTION_UNITS, RTL_OPTION_ASCII,
@@ -191,12 +201,8 @@ enum rtl_command rtl_command_find(const char *name);
 /* Returns an option of the command by number, first its own ones; NULL after the last. */
 const struct rtl_option_info *rtl_command_option(enum rtl_command command, int number);
 
-/* Returns the output of the command's --help, allocated; for RTL_COMMAND_NONE that of "rtl-top --help all". NULL
- * without memory. */
-char *rtl_command_help(enum rtl_command command);
-
-/* Returns the output of "rtl-top --help", allocated: the commands by example on a screen of 80x24. NULL without memory.
- */
-char *rtl_command_card(void);
+/* Returns the output of the command's --help, allocated; for RTL_COMMAND_NONE the commands by example on a screen of
+ * 80x24, or with `whole` all options. NULL without memory. */
+char *rtl_command_help(enum rtl_command command, bool whole);
 
 #endif

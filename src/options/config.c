@@ -44,7 +44,7 @@ static char *trimmed(char *text)
 /* Cuts off the first word; "" if there is none. */
 static char *first_word(char **rest)
 {
-    char *word = *rest + strspn(*rest, " \t"), *end = word + strcspn(word, " \t");
+    char *word = *rest + strspn(*rest, " \t\r"), *end = word + strcspn(word, " \t\r");
     *rest = *end ? end + 1 : end;
     *end = '\0';
     return word;
@@ -196,17 +196,9 @@ char *rtl_config_read(const char *path, size_t *length, char *why, size_t why_by
 /* Returns the setting of a line; RTL_SETTING_COUNT for comments and other lines. */
 static enum rtl_setting find_setting(const char *line, size_t length)
 {
-    char word[16];
-    size_t from = 0, bytes = 0;
-    while (from < length && strchr(" \t\r", line[from]) && line[from])
-        from++;
-    while (from + bytes < length && bytes < sizeof word - 1 && line[from + bytes] &&
-           !strchr(" \t\r", line[from + bytes])) {
-        word[bytes] = line[from + bytes];
-        bytes++;
-    }
-    word[bytes] = '\0';
-    return length > RTL_CONFIG_LINE_MAX ? RTL_SETTING_COUNT : rtl_setting_find(word);
+    char copy[RTL_CONFIG_LINE_MAX + 1], *rest = copy;
+    snprintf(copy, sizeof copy, "%.*s", (int)length, line);
+    return length > RTL_CONFIG_LINE_MAX ? RTL_SETTING_COUNT : rtl_setting_find(first_word(&rest));
 }
 
 static size_t line_length(const char *text, size_t left)
@@ -280,30 +272,29 @@ static bool is_foreign_folder(const char *path)
 /* Makes missing folders. Refuses folders and links that another user controls. */
 static bool make_folders(const char *path, char *why, size_t why_bytes)
 {
-    char folder[PATH_MAX];
-    snprintf(folder, sizeof folder, "%s", path);
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        if (is_foreign_link(folder)) {
-            snprintf(why, why_bytes, "%s is a link of another user: rtl-top doesn't write through it", folder);
+    char part[PATH_MAX];
+    snprintf(part, sizeof part, "%s", path);
+    for (char *slash = part; slash;) {
+        slash = strchr(slash + 1, '/'); /* NULL: the last part, which is the file */
+        if (slash)
+            *slash = '\0';
+        if (is_foreign_link(part)) {
+            snprintf(why, why_bytes, "%s is a link of another user: rtl-top doesn't write through it", part);
             return false;
         }
-        if (is_foreign_folder(folder)) {
-            snprintf(why, why_bytes, "another user can change the folder %s: rtl-top doesn't write below it", folder);
+        if (slash && is_foreign_folder(part)) {
+            snprintf(why, why_bytes, "another user can change the folder %s: rtl-top doesn't write below it", part);
             return false;
         }
-        if (mkdir(folder, 0700) && errno != EEXIST) {
+        if (slash && mkdir(part, 0700) && errno != EEXIST) {
             int error = errno;
-            if (access(folder, F_OK)) { /* mkdir fails in an unwritable parent, where the folder may already exist */
-                snprintf(why, why_bytes, "cannot create the folder %s: %s", folder, strerror(error));
+            if (access(part, F_OK)) { /* mkdir fails in an unwritable parent, where the folder may already exist */
+                snprintf(why, why_bytes, "cannot create the folder %s: %s", part, strerror(error));
                 return false;
             }
         }
-        *slash = '/';
-    }
-    if (is_foreign_link(path)) {
-        snprintf(why, why_bytes, "%s is a link of another user: rtl-top doesn't write through it", path);
-        return false;
+        if (slash)
+            *slash = '/';
     }
     return true;
 }

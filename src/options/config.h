@@ -16,7 +16,6 @@
 #include <stddef.h>
 
 #include "options/settings.h"
-#include "text/names.h"
 
 enum {
     RTL_CONFIG_BYTES_MAX = 256 << 10, /* of the file */

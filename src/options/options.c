@@ -14,19 +14,17 @@
 const struct rtl_option_info rtl_options[RTL_OPTION_COUNT] = {RTL_OPTIONS(OPTION)};
 #undef OPTION
 
-static enum rtl_parsed make_result(char **text, enum rtl_parsed result, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static enum rtl_parsed make_result(char **text, enum rtl_parsed result, const char *format, ...)
+enum rtl_parsed rtl_options_wrong(char **text, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     if (vasprintf(text, format, args) < 0)
-        *text = NULL;
+        *text = strdup("out of memory");
     va_end(args);
-    return result;
+    return RTL_PARSED_WRONG;
 }
 
-#define WRONG(text, ...) make_result(text, RTL_PARSED_WRONG, __VA_ARGS__)
+#define WRONG(text, ...) rtl_options_wrong(text, __VA_ARGS__)
 
 static enum rtl_parsed sort_help(char **text)
 {
@@ -50,22 +48,18 @@ bool rtl_parse_number(const char *text, uint64_t least, uint64_t most, uint64_t 
     return !errno && *value >= least && *value <= most;
 }
 
-/* Parses "10%" or "0.5", from 0.1 to 100 percent. */
-static bool parse_percent(const char *text, double *share)
+bool rtl_parse_percent(const char *text, double least, double most, double *share)
 {
     char *end;
     size_t length = strspn(text, "0123456789.");
-    if (!length || length > 8 || (text[length] && strcmp(text + length, "%") != 0))
-        return false;
     double value = strtod(text, &end);
-    if (end != text + length || value < 0.1 || value > 100)
+    if (!length || end != text + length || (*end && strcmp(end, "%") != 0) || value < least || value > most)
         return false;
     *share = value / 100;
     return true;
 }
 
-/* Finds the word that is not a number in a list of numbers such as "4711,abc". Returns its length, 0 if there is none.
- */
+/* Finds the word that is not a number in a list of numbers such as "4711,abc". Returns its length, 0 if none. */
 static size_t find_no_number(const char *list, const char **word)
 {
     bool numbers = false;
@@ -139,7 +133,7 @@ static bool set_plain_member(struct rtl_options *o, enum rtl_option option, cons
     };
     const char **const texts[RTL_OPTION_COUNT] = {
         [RTL_OPTION_OUTPUT] = &o->file,       [RTL_OPTION_WRITE] = &o->write, [RTL_OPTION_REPLAY] = &o->replay,
-        [RTL_OPTION_SNAPSHOT] = &o->snapshot, [RTL_OPTION_TRACE] = &o->trace,
+        [RTL_OPTION_SNAPSHOT] = &o->snapshot, [RTL_OPTION_TRACE] = &o->trace, [RTL_OPTION_CAPTION] = &o->caption,
     };
     if (flags[option])
         *flags[option] = true;
@@ -166,7 +160,7 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
         o->observe = -1;
         break;
     case RTL_OPTION_OBSERVE_CPU:
-        if (!parse_percent(arg, &o->observe_cpu))
+        if (!rtl_parse_percent(arg, 0.1, 100, &o->observe_cpu))
             return WRONG(text, "--observe-cpu needs a share of a core from 0.1%% to 100%%, such as 10%%, not '%s'",
                          arg);
         break;
@@ -207,6 +201,11 @@ enum rtl_parsed rtl_options_set(struct rtl_options *o, enum rtl_option option, c
             o->window_ns = RTL_WINDOW_ALL;
         else if (!rtl_parse_interval(arg, &o->window_ns))
             return WRONG(text, "--window needs seconds from 0.05 to 3600, or 'all', not '%s'", arg);
+        break;
+    case RTL_OPTION_STEP:
+        if (!*arg)
+            return WRONG(text, "--step needs the name of a kernel or roctx range, a part of it, or auto, not ''");
+        o->step = strcmp(arg, "auto") ? arg : NULL;
         break;
     case RTL_OPTION_NAMES:
         if (!rtl_name_form_parse(arg, &o->names))

@@ -37,8 +37,10 @@
     X(SORT, 's', "sort", "KEY", "sort by KEY, -KEY reverses; '-s help' lists the keys")                     \
     X(FILTER, 'F', "filter", "TEXT", "show only kernels whose full, short or mangled name contains TEXT")   \
     X(WINDOW, 0, "window", "SECS", "time window of the table: the last SECS, or 'all' (default 10)")        \
+    X(STEP, 0, "step", "PATTERN", "show costs per run of the roctx range or kernel PATTERN (default auto)") \
     X(NAMES, 0, "names", "FORM", "show names as short, template, full or mangled (default short)")          \
     X(UNITS, 0, "units", "UNIT", "show times in auto, ns, us, ms or s (default auto)")                      \
+    X(CAPTION, 0, "caption", "FILE", "show the first line of FILE above the keys: for demonstrations")      \
     X(THEME, 0, "theme", "THEME", "colours: default, contrast, mono or light")                              \
     X(NO_COLOR, 'C', "no-color", "", "no colours (also: NO_COLOR in the environment)")                      \
     X(ASCII, 'U', "ascii", "", "draw in ASCII only (also: a locale that is not UTF-8)")                     \
@@ -77,10 +79,11 @@ struct rtl_options {
     bool reverse;
     const char *filter; /* "" = all */
     uint64_t window_ns; /* or RTL_WINDOW_* (model.h) */
+    const char *step;   /* the range or kernel that marks a step; NULL = automatic */
     enum rtl_name_form names;
     enum rtl_unit units;
-    const char *trace; /* NULL = none */
-    int mode;          /* the mode to switch to, or -1 */
+    const char *trace, *caption; /* files, or NULL */
+    int mode;                    /* the mode to switch to, or -1 */
     bool no_mouse;
     enum rtl_theme theme;
     uint32_t columns;                        /* bits by enum rtl_column; 0 = as many as fit */
@@ -105,6 +108,9 @@ static inline bool rtl_options_name_process(const struct rtl_options *options)
 /* Sets the default values. */
 void rtl_options_default(struct rtl_options *options);
 
+/* Sets *text to a line without its newline, allocated. Returns RTL_PARSED_WRONG. */
+enum rtl_parsed rtl_options_wrong(char **text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Sets one option. `text` is allocated for DONE (lines) and WRONG (a line without its newline). */
 enum rtl_parsed rtl_options_set(struct rtl_options *options, enum rtl_option option, const char *value, char **text);
 
@@ -116,6 +122,8 @@ static inline bool rtl_option_asked(const struct rtl_options *options, enum rtl_
     return options->asked >> option & 1;
 }
 
+/* Parses a percentage such as "10%" or "0.5"; false for other text or one outside [least, most]. */
+bool rtl_parse_percent(const char *text, double least, double most, double *share);
 /* Parses decimal digits; false for other text or a number outside [least, most]. */
 bool rtl_parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *value);
 

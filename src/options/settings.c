@@ -98,6 +98,11 @@ bool rtl_setting_parse(struct rtl_settings *settings, enum rtl_setting setting, 
     case RTL_SETTING_WINDOW:
         parsed = parse_span(value, true, &new.window_ns, why);
         break;
+    case RTL_SETTING_STEP:
+        parsed = (size_t)snprintf(new.step, sizeof new.step, "%s", value) < sizeof new.step;
+        if (!parsed)
+            snprintf(why, 200, "a step has at most %d bytes", (int)sizeof new.step - 1);
+        break;
     case RTL_SETTING_INTERVAL:
         parsed = parse_span(value, false, &new.interval_ns, why);
         break;
@@ -133,7 +138,7 @@ static void span_text(uint64_t ns, char *text, size_t size)
 
 void rtl_setting_line(const struct rtl_settings *settings, enum rtl_setting setting, char *line, size_t size)
 {
-    char text[32] = "";
+    char text[sizeof settings->step] = "";
     snprintf(line, size, "%s", forms[setting].word);
     switch (setting) {
     case RTL_SETTING_COLUMNS: {
@@ -153,6 +158,9 @@ void rtl_setting_line(const struct rtl_settings *settings, enum rtl_setting sett
         break;
     case RTL_SETTING_WINDOW:
         span_text(settings->window_ns, text, sizeof text);
+        break;
+    case RTL_SETTING_STEP:
+        snprintf(text, sizeof text, "%s", settings->step);
         break;
     case RTL_SETTING_INTERVAL:
         span_text(settings->interval_ns, text, sizeof text);
@@ -186,6 +194,8 @@ void rtl_settings_apply(const struct rtl_settings *settings, struct rtl_options 
         options->theme = settings->theme;
     if (has[RTL_SETTING_WINDOW] && !rtl_option_asked(options, RTL_OPTION_WINDOW))
         options->window_ns = settings->window_ns;
+    if (has[RTL_SETTING_STEP] && !rtl_option_asked(options, RTL_OPTION_STEP))
+        options->step = strcmp(settings->step, "auto") ? settings->step : NULL;
     if (has[RTL_SETTING_INTERVAL] && !rtl_option_asked(options, RTL_OPTION_DELAY))
         options->delay_ns = settings->interval_ns;
     if (has[RTL_SETTING_UNITS] && !rtl_option_asked(options, RTL_OPTION_UNITS))

@@ -15,6 +15,7 @@
     X(SORT, "sort", "KEY", "column to sort by; -KEY reverses")                                                        \
     X(THEME, "theme", "THEME", "default, contrast, mono or light")                                                    \
     X(WINDOW, "window", "SECS", "time window of the table: the last SECS, or 'all'")                                  \
+    X(STEP, "step", "PATTERN", "roctx range or kernel whose runs are steps, as --step; or auto")                      \
     X(INTERVAL, "interval", "SECS", "seconds between frames: 0.5, 2, 500ms")                                          \
     X(UNITS, "units", "UNIT", "show times in auto, ns, us, ms or s")                                                  \
     X(MOUSE, "mouse", "on|off", "on: rtl-top uses the mouse; off: the terminal does")
@@ -31,6 +32,7 @@ struct rtl_settings {
     bool reverse;
     enum rtl_theme theme;
     uint64_t window_ns, interval_ns;
+    char step[96]; /* "auto" = automatic */
     enum rtl_unit units;
     bool mouse;
 };

@@ -1,6 +1,6 @@
 /*
  * Reads a code object in file form: target, symbols, bytes by their load addresses, kernel descriptors. It may be
- * hostile: its size bounds everything.
+ * hostile: its size bounds everything. code_writer.c writes one.
  */
 #ifndef RTL_PROBE_CODE_OBJECT_H
 #define RTL_PROBE_CODE_OBJECT_H
@@ -62,5 +62,17 @@ uint64_t rtl_code_function_bytes(const struct rtl_code_object *code, uint64_t ad
 /* Return how many bytes the file has from this address on; 0: none, or (with `executable`) not in an executable
  * segment. */
 size_t rtl_code_at(const struct rtl_code_object *code, uint64_t address, bool executable, const uint8_t **bytes);
+
+struct rtl_code_draft {
+    uint32_t flags;
+    uint8_t abi_version;
+    const char *kernel;                      /* without ".kd" */
+    struct rtl_kernel_descriptor descriptor; /* rtl_code_write sets `entry` to the text's first byte */
+    const void *text;
+    size_t text_bytes;
+};
+
+/* Return the smallest code object with one kernel that the runtime loads. The caller frees it; NULL without memory. */
+void *rtl_code_write(const struct rtl_code_draft *draft, size_t *bytes);
 
 #endif

@@ -1,5 +1,5 @@
-/* Writes code objects. See code_writer.h. */
-#include "probe/code_writer.h"
+/* Writes code objects (code_object.h). No notes or relocations: the loader needs only symbols and the descriptor. */
+#include "probe/code_object.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "probe/code_object.h"
-#include "probe/code_writer.h"
 #include "probe/gcn_decode.h"
 
 enum {
@@ -160,27 +159,13 @@ static enum rtl_probe_refusal choose_registers(struct patch_work *w)
 
 /* --- following the code --- */
 
-static enum rtl_probe_refusal refusal_of(enum rtl_gcn_kind kind)
-{
-    switch (kind) {
-    case RTL_GCN_UNKNOWN:
-        return RTL_PROBE_INSTRUCTION;
-    case RTL_GCN_OTHER_END:
-        return RTL_PROBE_ENDING;
-    case RTL_GCN_JUMP:
-        return RTL_PROBE_JUMP;
-    case RTL_GCN_CALL_NEAR:
-        return RTL_PROBE_CALL;
-    case RTL_GCN_FORK:
-        return RTL_PROBE_FORK;
-    case RTL_GCN_RETURN:
-        return RTL_PROBE_PRIVILEGED;
-    case RTL_GCN_SKIP_MODE:
-        return RTL_PROBE_MODE;
-    default:
-        return RTL_PROBE_NONE;
-    }
-}
+/* Why a copy can't have an instruction of that kind; NONE: it can. */
+static const enum rtl_probe_refusal refusal_of[] = {
+    [RTL_GCN_UNKNOWN] = RTL_PROBE_INSTRUCTION, [RTL_GCN_OTHER_END] = RTL_PROBE_ENDING,
+    [RTL_GCN_JUMP] = RTL_PROBE_JUMP,           [RTL_GCN_CALL_NEAR] = RTL_PROBE_CALL,
+    [RTL_GCN_FORK] = RTL_PROBE_FORK,           [RTL_GCN_RETURN] = RTL_PROBE_PRIVILEGED,
+    [RTL_GCN_SKIP_MODE] = RTL_PROBE_MODE,      [RTL_GCN_WAIT] = RTL_PROBE_NONE,
+};
 
 /* Decode an instruction seen for the first time and mark all its words. */
 static enum rtl_probe_refusal take_instruction(struct patch_work *w, uint32_t i, struct rtl_gcn_instruction *look)
@@ -190,7 +175,7 @@ static enum rtl_probe_refusal take_instruction(struct patch_work *w, uint32_t i,
         return refuse_at(w, i, w->cut ? RTL_PROBE_TOO_LARGE : RTL_PROBE_LEAVES);
     uint32_t words[RTL_GCN_WORDS_MAX] = {word_at(w, i), i + 1 < w->words ? word_at(w, i + 1) : 0};
     *look = rtl_gcn_decode(words, i + 1 < w->words);
-    enum rtl_probe_refusal why = refusal_of(look->kind);
+    enum rtl_probe_refusal why = refusal_of[look->kind];
     if (why)
         return refuse_at(w, i, why);
     if (look->words > w->words - i)

@@ -3,15 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/thread.h"
 #include "observe/debug_list.h"
 #include "observe/kernel_code.h"
 #include "probe/code_object.h"
@@ -26,11 +24,9 @@ struct rtl_probe_fetch {
     atomic_bool ready;   /* thread; release: all members below are constant afterwards */
     pid_t pid;
     char *kernel;
-    enum rtl_probe_fetch_result result;
     struct rtl_target_memory memory; /* open while the thread runs */
-    uint32_t count;
+    struct rtl_probe_fetch_found found;
     uint64_t kept;
-    struct rtl_probe_fetch_copy copy[RTL_PROBE_CODES_MAX];
     void *bytes[RTL_PROBE_CODES_MAX]; /* owner of the copy's bytes; NULL if another entry owns them */
 };
 
@@ -84,21 +80,22 @@ static bool is_code_loaded(const struct rtl_probe_fetch *c, const struct rtl_ker
 static bool keep_code(void *context, const struct rtl_kernel_code *code)
 {
     struct rtl_probe_fetch *c = context;
-    struct rtl_probe_fetch_copy *copy = &c->copy[c->count];
+    struct rtl_probe_fetch_found *f = &c->found;
+    struct rtl_probe_fetch_copy *copy = &f->copy[f->count];
     *copy = (struct rtl_probe_fetch_copy){.size = code->size, .object = code->object};
     if (!is_code_loaded(c, code, &copy->compared)) {
-        c->result = RTL_PROBE_CODE_CHANGED;
+        f->wrong = RTL_PROBING_CODE_CHANGED;
         return true;
     }
-    for (uint32_t i = 0; i < c->count && !copy->bytes; i++) /* several GPUs have the same code */
-        if (c->copy[i].size == code->size && memcmp(c->copy[i].bytes, code->bytes, code->size) == 0)
-            copy->bytes = c->copy[i].bytes;
-    if (!copy->bytes && code->size <= KEPT_MAX - c->kept && (c->bytes[c->count] = malloc(code->size))) {
-        copy->bytes = memcpy(c->bytes[c->count], code->bytes, code->size);
+    for (uint32_t i = 0; i < f->count && !copy->bytes; i++) /* several GPUs have the same code */
+        if (f->copy[i].size == code->size && memcmp(f->copy[i].bytes, code->bytes, code->size) == 0)
+            copy->bytes = f->copy[i].bytes;
+    if (!copy->bytes && code->size <= KEPT_MAX - c->kept && (c->bytes[f->count] = malloc(code->size))) {
+        copy->bytes = memcpy(c->bytes[f->count], code->bytes, code->size);
         c->kept += code->size;
     }
-    c->count += copy->bytes != NULL;
-    return c->count < RTL_PROBE_CODES_MAX;
+    f->count += copy->bytes != NULL;
+    return f->count < RTL_PROBE_CODES_MAX;
 }
 
 /* An exiting process frees its memory first and then seems to have no code, or to forbid reading. */
@@ -120,33 +117,34 @@ static bool has_exited(pid_t pid)
 static void fetch_code(struct rtl_probe_fetch *c)
 {
     struct rtl_mappings mappings;
-    c->result = RTL_PROBE_CODE_DENIED;
+    c->found.wrong = RTL_PROBING_CODE_DENIED;
     if (rtl_target_memory_open(c->pid, &c->memory))
         return;
     if (!rtl_mappings_read(c->pid, &mappings)) {
-        c->result = RTL_PROBE_CODE_NONE;
+        c->found.wrong = RTL_PROBING_NO_CODE;
         struct rtl_debug_lists lists;
         bool has_lists = rtl_debug_lists_find(&c->memory, &mappings, &lists);
         rtl_mappings_free(&mappings);
         int files = rtl_proc_open(c->pid, "root", O_PATH | O_DIRECTORY);
         /* a list that changes during a read: its results count; without results try again */
-        for (int tries = 0; has_lists && !c->count && tries < 3; tries++)
+        for (int tries = 0; has_lists && !c->found.count && tries < 3; tries++)
             if (rtl_kernel_code_find(&c->memory, &lists, files, c->kernel, keep_code, c))
                 break;
         if (files >= 0)
             close(files);
     }
     rtl_target_memory_close(&c->memory);
-    if (c->count)
-        c->result = RTL_PROBE_CODE_FOUND;
+    if (c->found.count)
+        c->found.wrong = RTL_PROBING_NOT;
 }
 
 static void *fetch_thread(void *context)
 {
     struct rtl_probe_fetch *c = context;
     fetch_code(c);
-    if (c->result == RTL_PROBE_CODE_NONE || c->result == RTL_PROBE_CODE_DENIED)
-        c->result = has_exited(c->pid) ? RTL_PROBE_CODE_EXITED : c->result;
+    enum rtl_probe_plan_over *wrong = &c->found.wrong;
+    if (*wrong == RTL_PROBING_NO_CODE || *wrong == RTL_PROBING_CODE_DENIED)
+        *wrong = has_exited(c->pid) ? RTL_PROBING_EXITED : *wrong;
     atomic_store_explicit(&c->ready, true, memory_order_release);
     release_fetch(c);
     return NULL;
@@ -154,8 +152,6 @@ static void *fetch_thread(void *context)
 
 struct rtl_probe_fetch *rtl_probe_fetch_find(pid_t pid, const char *kernel)
 {
-    pthread_t thread;
-    sigset_t all, before;
     struct rtl_probe_fetch *c = calloc(1, sizeof *c);
     if (!c || !(c->kernel = strdup(kernel))) {
         free(c);
@@ -163,46 +159,26 @@ struct rtl_probe_fetch *rtl_probe_fetch_find(pid_t pid, const char *kernel)
     }
     c->pid = pid;
     atomic_init(&c->holders, BOTH_HOLD);
-    sigfillset(&all); /* other threads handle signals */
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    int error = pthread_create(&thread, NULL, fetch_thread, c);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error) {
+    if (rtl_thread_start(fetch_thread, c, 0) != 0) {
         atomic_store_explicit(&c->holders, ONE_HOLDS, memory_order_relaxed);
         release_fetch(c);
         return NULL;
     }
-    pthread_detach(thread);
     return c;
 }
 
-void rtl_probe_fetch_free(struct rtl_probe_fetch *code)
+void rtl_probe_fetch_free(struct rtl_probe_fetch *fetch)
 {
-    if (code)
-        release_fetch(code);
+    if (fetch)
+        release_fetch(fetch);
 }
 
-bool rtl_probe_fetch_ready(const struct rtl_probe_fetch *code)
+const struct rtl_probe_fetch_found *rtl_probe_fetch_found(const struct rtl_probe_fetch *fetch)
 {
-    return atomic_load_explicit(&code->ready, memory_order_acquire);
+    return atomic_load_explicit(&fetch->ready, memory_order_acquire) ? &fetch->found : NULL;
 }
 
-enum rtl_probe_fetch_result rtl_probe_fetch_result(const struct rtl_probe_fetch *code)
-{
-    return code->result;
-}
-
-uint32_t rtl_probe_fetch_count(const struct rtl_probe_fetch *code)
-{
-    return code->count;
-}
-
-const struct rtl_probe_fetch_copy *rtl_probe_fetch_copy(const struct rtl_probe_fetch *code, uint32_t number)
-{
-    return &code->copy[number];
-}
-
-bool rtl_probe_fetch_has(const struct rtl_probe_fetch *later, const struct rtl_probe_fetch_copy *copy)
+bool rtl_probe_fetch_has(const struct rtl_probe_fetch_found *later, const struct rtl_probe_fetch_copy *copy)
 {
     for (uint32_t i = 0; i < later->count; i++)
         if (later->copy[i].object == copy->object && later->copy[i].size == copy->size &&

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "probing/probe_plan.h"
+
 struct rtl_probe_fetch;
 
 enum { RTL_PROBE_CODES_MAX = 16 };
@@ -18,30 +20,25 @@ enum { RTL_PROBE_CODES_MAX = 16 };
 /* Start a search. `kernel`: the name under which packets are counted; copied. NULL without memory or thread. */
 struct rtl_probe_fetch *rtl_probe_fetch_find(pid_t pid, const char *kernel);
 /* Free the search. A hanging thread is left behind and frees everything if it ever returns. NULL is allowed. */
-void rtl_probe_fetch_free(struct rtl_probe_fetch *code);
+void rtl_probe_fetch_free(struct rtl_probe_fetch *fetch);
 
-/* True once the search has ended; call the functions below only then. */
-bool rtl_probe_fetch_ready(const struct rtl_probe_fetch *code);
-
-enum rtl_probe_fetch_result {
-    RTL_PROBE_CODE_FOUND,
-    RTL_PROBE_CODE_NONE,
-    RTL_PROBE_CODE_CHANGED, /* the loaded bytes differ from the file */
-    RTL_PROBE_CODE_DENIED,  /* this user may not read the process */
-    RTL_PROBE_CODE_EXITED,  /* the process has exited, or is exiting */
-};
-enum rtl_probe_fetch_result rtl_probe_fetch_result(const struct rtl_probe_fetch *code);
-
-/* A copy of one code object; copies are in load order. */
+/* A copy of one code object. */
 struct rtl_probe_fetch_copy {
     const void *bytes; /* valid until rtl_probe_fetch_free */
     size_t size;
     uint64_t object; /* load address of its descriptor */
     bool compared;   /* the bytes were compared with the loaded ones: the host can read the GPU's memory */
 };
-/* True if a later search, which is ready, has found the same code in the same place. */
-bool rtl_probe_fetch_has(const struct rtl_probe_fetch *later, const struct rtl_probe_fetch_copy *copy);
-uint32_t rtl_probe_fetch_count(const struct rtl_probe_fetch *code);
-const struct rtl_probe_fetch_copy *rtl_probe_fetch_copy(const struct rtl_probe_fetch *code, uint32_t number);
+
+struct rtl_probe_fetch_found {
+    /* NOT: code was found; else NO_CODE, CODE_DENIED, CODE_CHANGED (the loaded bytes differ from the file) or EXITED */
+    enum rtl_probe_plan_over wrong;
+    uint32_t count;
+    struct rtl_probe_fetch_copy copy[RTL_PROBE_CODES_MAX]; /* in load order */
+};
+/* Return the result; NULL while the search runs. Valid until rtl_probe_fetch_free. */
+const struct rtl_probe_fetch_found *rtl_probe_fetch_found(const struct rtl_probe_fetch *fetch);
+/* True if a later search has found the same code in the same place. */
+bool rtl_probe_fetch_has(const struct rtl_probe_fetch_found *later, const struct rtl_probe_fetch_copy *copy);
 
 #endif

@@ -9,6 +9,8 @@
 #include "probe/patch.h"
 #include "probe/stubs.h"
 
+#define KEEP_ADVICE "--keep DIR keeps the code for who looks into it"
+
 static const struct {
     const char *word, *text, *advice;
     bool another_time;
@@ -20,34 +22,23 @@ static const struct {
 
 /* The library's reasons by number. */
 static const struct {
-    const char *word, *text, *advice;
+    const char *word, *text;
 } whys[] = {
-#define X(symbol, number, json, text) [number] = {json, text, NULL},
+#define X(symbol, number, json, text) [number] = {json, text},
     RTL_PROBE_ENDS_WHY(X)
 #undef X
 };
 
-static const char *advice_on(enum rtl_probe_why why)
-{
-    switch (why) {
-    case RTL_PROBE_WHY_QUEUE_ERROR:
-        return "start it anew to probe it again";
-    case RTL_PROBE_WHY_NO_BLOCK:
-        return "free some of it";
-    case RTL_PROBE_WHY_NOT_TIMED:
-        return "have them timed: rtl-top mode -p PID default";
-    case RTL_PROBE_WHY_NO_KERNEL:
-        return "was it unloaded?";
-    case RTL_PROBE_WHY_UNWATCHED:
-        return "was rtl-top stopped meanwhile?";
-    case RTL_PROBE_WHY_NOT_LOADED:
-    case RTL_PROBE_WHY_BAD_CODE:
-    case RTL_PROBE_WHY_BAD_REQUEST:
-        return "--keep DIR keeps the code for who looks into it";
-    default:
-        return "";
-    }
-}
+static const char *const why_advice[RTL_PROBE_WHY_COUNT] = {
+    [RTL_PROBE_WHY_QUEUE_ERROR] = "start it anew to probe it again",
+    [RTL_PROBE_WHY_NO_BLOCK] = "free some of it",
+    [RTL_PROBE_WHY_NOT_TIMED] = "have them timed: rtl-top mode -p PID default",
+    [RTL_PROBE_WHY_NO_KERNEL] = "was it unloaded?",
+    [RTL_PROBE_WHY_UNWATCHED] = "was rtl-top stopped meanwhile?",
+    [RTL_PROBE_WHY_NOT_LOADED] = KEEP_ADVICE,
+    [RTL_PROBE_WHY_BAD_CODE] = KEEP_ADVICE,
+    [RTL_PROBE_WHY_BAD_REQUEST] = KEEP_ADVICE,
+};
 
 uint32_t rtl_probe_plan_ends_shift(uint64_t duration_ns, uint64_t tick_hz)
 {
@@ -368,8 +359,9 @@ void rtl_probe_plan_reason(const struct rtl_probe_plan *p, char *out, size_t siz
         return;
     }
     if (p->over == RTL_PROBING_LIBRARY) {
-        text = p->why < RTL_PROBE_WHY_COUNT ? whys[p->why].text : "for a reason that only a newer rtl-top knows";
-        advice = advice_on(p->why);
+        bool known = p->why < RTL_PROBE_WHY_COUNT;
+        text = known ? whys[p->why].text : "for a reason that only a newer rtl-top knows";
+        advice = known && why_advice[p->why] ? why_advice[p->why] : "";
     }
     if (p->over == RTL_PROBING_LIBRARY && p->status)
         snprintf(status, sizeof status, " (status 0x%" PRIx32 ")", p->status);

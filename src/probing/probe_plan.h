@@ -50,7 +50,6 @@ enum rtl_probe_plan_over {
 #define X(symbol, json, text, advice, another_time) RTL_PROBING_##symbol,
     RTL_PROBING_OVERS(X)
 #undef X
-        RTL_PROBING_OVER_COUNT
 };
 
 enum rtl_probe_plan_stage {

@@ -80,7 +80,7 @@ void rtl_probe_session_close(struct rtl_probe_session *s)
 
 static void add_target(struct rtl_probe_session *s, struct rtl_probe_plan_targets *plan, uint32_t copy, uint32_t gpu)
 {
-    uint64_t object = rtl_probe_fetch_copy(s->code, copy)->object;
+    uint64_t object = s->found->copy[copy].object;
     if (!s->alike[copy])
         return;
     for (uint32_t i = 0; i < plan->targets; i++)
@@ -96,9 +96,9 @@ static void add_target(struct rtl_probe_session *s, struct rtl_probe_plan_target
 static void find_alike(struct rtl_probe_session *s, uint32_t copies)
 {
     for (uint32_t i = 0; i < copies; i++) {
-        const struct rtl_probe_fetch_copy *like = s->wish.like, *copy = rtl_probe_fetch_copy(s->code, i);
+        const struct rtl_probe_fetch_copy *like = s->wish.like, *copy = &s->found->copy[i];
         uint32_t same = 0;
-        while (same < i && rtl_probe_fetch_copy(s->code, same)->bytes != copy->bytes)
+        while (same < i && s->found->copy[same].bytes != copy->bytes)
             same++;
         s->alike[i] = !like      ? true
                       : same < i ? s->alike[same]
@@ -110,10 +110,10 @@ static void find_alike(struct rtl_probe_session *s, uint32_t copies)
  * first. */
 static void choose_targets(struct rtl_probe_session *s, struct rtl_probe_plan_targets *plan)
 {
-    uint32_t copies = rtl_probe_fetch_count(s->code), first = 0;
+    uint32_t copies = s->found->count, first = 0;
     uint64_t object = s->wish.like ? s->wish.like->object : rtl_reader_kernel_object(s->reader, s->wish.row);
     find_alike(s, copies);
-    while (first < copies && rtl_probe_fetch_copy(s->code, first)->object != object)
+    while (first < copies && s->found->copy[first].object != object)
         first++;
     first = first < copies ? first : 0;
     if (s->wish.gpu >= 0) {
@@ -166,26 +166,10 @@ static void begin_plan(struct rtl_probe_session *s, enum rtl_probe_plan_over wro
     }
 }
 
-/* NOT: the code was found. */
-static enum rtl_probe_plan_over wrong_with(enum rtl_probe_fetch_result result, enum rtl_probe_plan_over none)
-{
-    switch (result) {
-    case RTL_PROBE_CODE_FOUND:
-        return RTL_PROBING_NOT;
-    case RTL_PROBE_CODE_CHANGED:
-        return RTL_PROBING_CODE_CHANGED;
-    case RTL_PROBE_CODE_DENIED:
-        return RTL_PROBING_CODE_DENIED;
-    case RTL_PROBE_CODE_EXITED:
-        return RTL_PROBING_EXITED;
-    default:
-        return none;
-    }
-}
-
 static void poll_fetch(struct rtl_probe_session *s, bool alive, uint64_t now)
 {
-    if (!rtl_probe_fetch_ready(s->code)) {
+    s->found = rtl_probe_fetch_found(s->code);
+    if (!s->found) {
         uint64_t waited = now - s->began_ns;
         if (!alive)
             begin_plan(s, RTL_PROBING_EXITED, now);
@@ -195,13 +179,12 @@ static void poll_fetch(struct rtl_probe_session *s, bool alive, uint64_t now)
             begin_plan(s, RTL_PROBING_CODE_LATE, now);
         return;
     }
-    enum rtl_probe_plan_over wrong = wrong_with(rtl_probe_fetch_result(s->code), RTL_PROBING_NO_CODE);
-    begin_plan(s, wrong && !alive ? RTL_PROBING_EXITED : wrong, now);
+    begin_plan(s, s->found->wrong && !alive ? RTL_PROBING_EXITED : s->found->wrong, now);
 }
 
 const struct rtl_probe_fetch_copy *rtl_probe_session_original(const struct rtl_probe_session *s)
 {
-    return s->finding || !s->probing.plan.targets ? NULL : rtl_probe_fetch_copy(s->code, s->copy_of[s->probing.target]);
+    return s->finding || !s->probing.plan.targets ? NULL : &s->found->copy[s->copy_of[s->probing.target]];
 }
 
 const struct rtl_session_gpu *rtl_probe_session_gpu(const struct rtl_probe_session *s)
@@ -219,8 +202,10 @@ const struct rtl_session_gpu *rtl_probe_session_gpu(const struct rtl_probe_sessi
 /* NOT: the same code is still there. */
 static enum rtl_probe_plan_over compare_again(const struct rtl_probe_session *s)
 {
-    enum rtl_probe_plan_over wrong = wrong_with(rtl_probe_fetch_result(s->again), RTL_PROBING_RELOADED);
-    return wrong || rtl_probe_fetch_has(s->again, rtl_probe_session_original(s)) ? wrong : RTL_PROBING_RELOADED;
+    const struct rtl_probe_fetch_found *later = rtl_probe_fetch_found(s->again);
+    if (later->wrong && later->wrong != RTL_PROBING_NO_CODE)
+        return later->wrong;
+    return rtl_probe_fetch_has(later, rtl_probe_session_original(s)) ? RTL_PROBING_NOT : RTL_PROBING_RELOADED;
 }
 
 /* A program that compiles at run time may have unloaded the code since it was read, and loaded another kernel in its
@@ -235,7 +220,7 @@ static bool is_still_there(struct rtl_probe_session *s, uint64_t now)
     }
     if (!s->again)
         wrong = RTL_PROBING_NO_CODE; /* no memory, or no thread */
-    else if (rtl_probe_fetch_ready(s->again))
+    else if (rtl_probe_fetch_found(s->again))
         wrong = compare_again(s);
     else if (now - s->again_ns > RTL_PROBE_FIND_NS)
         wrong = RTL_PROBING_CODE_LATE;
@@ -330,23 +315,15 @@ void rtl_probe_session_stop(struct rtl_probe_session *s, uint64_t now)
         rtl_probe_plan_stop(&s->probing, RTL_PROBING_STOPPED, now);
 }
 
-static const char *stage_text(const struct rtl_probe_session *s)
-{
-    if (s->finding)
-        return "searching its code";
-    switch (s->probing.stage) {
-    case RTL_PROBING_AT_FREE:
-        return "waiting for another probe to end";
-    case RTL_PROBING_AT_COUNT:
-        return "armed";
-    case RTL_PROBING_AT_DISARM:
-        return "taken back";
-    case RTL_PROBING_AT_END:
-        return "over";
-    default:
-        return "on its way";
-    }
-}
+static const char *const stages[] = {
+    [RTL_PROBING_AT_FREE] = "waiting for another probe to end",
+    [RTL_PROBING_AT_PREPARE] = "on its way",
+    [RTL_PROBING_AT_PATCH] = "on its way",
+    [RTL_PROBING_AT_ARM] = "on its way",
+    [RTL_PROBING_AT_COUNT] = "armed",
+    [RTL_PROBING_AT_DISARM] = "taken back",
+    [RTL_PROBING_AT_END] = "over",
+};
 
 void rtl_probe_session_report(const struct rtl_probe_session *s, struct rtl_probe_told *told)
 {
@@ -359,7 +336,7 @@ void rtl_probe_session_report(const struct rtl_probe_session *s, struct rtl_prob
                                     .gpu = gpu ? gpu->gpu : 0,
                                     .compute_units = gpu ? gpu->compute_units : 0,
                                     .counted = !s->finding && s->probing.counted};
-    snprintf(told->stage, sizeof told->stage, "%s", stage_text(s));
+    snprintf(told->stage, sizeof told->stage, "%s", s->finding ? "searching its code" : stages[s->probing.stage]);
     if (told->counted)
         told->state = s->probing.state;
     if (told->runs)

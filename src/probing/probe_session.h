@@ -38,6 +38,7 @@ struct rtl_probe_session { /* callers may read it; members without a comment are
     struct rtl_probe_link link;
     pid_t pid;
     struct rtl_probe_fetch *code;
+    const struct rtl_probe_fetch_found *found; /* of `code`; NULL before it is known */
     struct rtl_probe_fetch *again; /* a second search, once the library watches the kernel object; or NULL */
     uint64_t again_ns;             /* start of that search */
     bool finding;                  /* still searching the code; then `probing` runs */

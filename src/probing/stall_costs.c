@@ -5,22 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "shm/segment_reader.h"
 #include "text/text.h"
-
-static uint64_t saturating_add(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
 
 static void add_copy_waits(struct rtl_stall_costs *s, const struct rtl_probe_patch *patch,
                            const struct rtl_probe_state *state)
 {
     uint64_t pair[RTL_PROBE_UNITS] = {0};
     for (uint32_t i = 0; i < rtl_probe_units(state); i++) /* add up all dies */
-        pair[i % RTL_PROBE_UNITS] = saturating_add(pair[i % RTL_PROBE_UNITS], rtl_probe_busy(state, i));
+        pair[i % RTL_PROBE_UNITS] = rtl_plus(pair[i % RTL_PROBE_UNITS], rtl_probe_busy(state, i));
     s->copies++;
-    s->clock_cycles = saturating_add(s->clock_cycles, pair[0]);
-    s->clock_passes = saturating_add(s->clock_passes, pair[1]);
+    s->clock_cycles = rtl_plus(s->clock_cycles, pair[0]);
+    s->clock_passes = rtl_plus(s->clock_passes, pair[1]);
     for (uint32_t i = 0; i < patch->timed; i++) {
         struct rtl_probe_stall *w = &s->wait[s->timed++];
         *w = (struct rtl_probe_stall){
@@ -44,11 +40,11 @@ bool rtl_stall_costs_add(struct rtl_stall_costs *s, const struct rtl_probe_patch
     s->rounds = patch->rounds;
     if (state->recorded)
         add_copy_waits(s, patch, state);
-    s->dispatches = saturating_add(s->dispatches, state->dispatches);
-    s->recorded = saturating_add(s->recorded, state->recorded);
-    s->duration_total_ns = saturating_add(s->duration_total_ns, state->duration_total_ns);
-    s->waves = saturating_add(s->waves, state->waves);
-    s->waves_expected = saturating_add(s->waves_expected, state->waves_expected);
+    s->dispatches = rtl_plus(s->dispatches, state->dispatches);
+    s->recorded = rtl_plus(s->recorded, state->recorded);
+    s->duration_total_ns = rtl_plus(s->duration_total_ns, state->duration_total_ns);
+    s->waves = rtl_plus(s->waves, state->waves);
+    s->waves_expected = rtl_plus(s->waves_expected, state->waves_expected);
     return true;
 }
 

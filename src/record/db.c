@@ -1,6 +1,6 @@
 /* Statements, transactions and SQLite's errors. See db.h. */
 #include "record/db.h"
-#include "record/db_vfs.h"
+#include "record/db_private.h"
 
 #include <sqlite3.h>
 #include <stdarg.h>
@@ -188,9 +188,7 @@ bool rtl_db_has(struct rtl_db *db, const char *name)
 {
     struct rtl_db_statement *st = rtl_db_prepare(db, "SELECT 1 FROM sqlite_master WHERE name = ?");
     rtl_db_bind_string(st, 1, name);
-    bool found = rtl_db_step(st);
-    rtl_db_reset(st);
-    return found;
+    return rtl_db_value(st);
 }
 
 /* --- statements --- */
@@ -218,6 +216,19 @@ struct rtl_db_statement *rtl_db_prepare(struct rtl_db *db, const char *sql)
     st->next = db->statements;
     db->statements = st;
     return st;
+}
+
+void rtl_db_forget(struct rtl_db_statement *st)
+{
+    if (!st)
+        return;
+    struct rtl_db_statement **at = &st->db->statements;
+    while (*at != st)
+        at = &(*at)->next;
+    *at = st->next;
+    st->db->meter = &st->db->work;
+    sqlite3_finalize(st->st);
+    free(st);
 }
 
 static void check_bind(struct rtl_db_statement *st, int code)
@@ -251,6 +262,12 @@ struct rtl_db_statement *rtl_db_bind_list(struct rtl_db_statement *st, int at, c
     for (int i = 0; i < count; i++)
         rtl_db_bind_int(st, at + i, values[i]);
     return st;
+}
+
+void rtl_db_bind_string_list(struct rtl_db_statement *st, int at, const char *const *strings, int count)
+{
+    for (int i = 0; i < count; i++)
+        rtl_db_bind_string(st, at + i, strings[i]);
 }
 
 void rtl_db_bind_null(struct rtl_db_statement *st, int at)
@@ -325,10 +342,14 @@ int64_t rtl_db_last_id(struct rtl_db *db)
     return sqlite3_last_insert_rowid(db->handle);
 }
 
-int64_t rtl_db_one(struct rtl_db *db, const char *sql)
+int64_t rtl_db_value(struct rtl_db_statement *st)
 {
-    struct rtl_db_statement *st = rtl_db_prepare(db, sql);
     int64_t value = rtl_db_step(st) ? rtl_db_int(st, 0) : 0;
     rtl_db_reset(st);
     return value;
+}
+
+int64_t rtl_db_one(struct rtl_db *db, const char *sql)
+{
+    return rtl_db_value(rtl_db_prepare(db, sql));
 }

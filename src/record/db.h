@@ -6,7 +6,6 @@
  *   db_vfs.c      the file system that SQLite sees
  *   db_guard.c    limits on what a file can make SQLite do
  *   db.c          statements, transactions and errors
- *   db_rows.c     inserts many rows at a time
  *   db_open.c     opens a file
  *
  * A file is a recording if its application_id is RTL_DB_APPLICATION_ID; its user_version is RTL_DB_VERSION. Tables come
@@ -114,13 +113,19 @@ void rtl_db_bind_null(struct rtl_db_statement *st, int at);
 #define rtl_db_bind_ints(st, at, ...)     rtl_db_bind_list(st, at, RTL_DB_INTS_(__VA_ARGS__))
 #define rtl_db_prepare_ints(db, sql, ...) rtl_db_bind_ints(rtl_db_prepare(db, sql), 1, __VA_ARGS__)
 struct rtl_db_statement *rtl_db_bind_list(struct rtl_db_statement *st, int at, const int64_t *values, int count);
+/* Bind strings from parameter `at` on. */
+#define RTL_DB_STRINGS_(...) \
+    (const char *const[]){__VA_ARGS__}, (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+#define rtl_db_bind_strings(st, at, ...) rtl_db_bind_string_list(st, at, RTL_DB_STRINGS_(__VA_ARGS__))
+void rtl_db_bind_string_list(struct rtl_db_statement *st, int at, const char *const *strings, int count);
 
 /* Run the statement to its end and reset it; parameters keep their values. False after an error. */
 bool rtl_db_run(struct rtl_db_statement *st);
 /* Fetch the next row; false at the end and after an error, and then the statement is reset. */
 bool rtl_db_step(struct rtl_db_statement *st);
-void rtl_db_reset(struct rtl_db_statement *st); /* end before the last row */
-void rtl_db_reset_all(struct rtl_db *db);       /* end all statements, which releases the read lock; keeps an error */
+void rtl_db_reset(struct rtl_db_statement *st);  /* end before the last row */
+void rtl_db_forget(struct rtl_db_statement *st); /* free the statement: its pointer is invalid then */
+void rtl_db_reset_all(struct rtl_db *db);        /* end all statements, which releases the read lock; keeps an error */
 
 bool rtl_db_is_null(struct rtl_db_statement *st, int column);
 int64_t rtl_db_int(struct rtl_db_statement *st, int column);
@@ -130,18 +135,9 @@ const char *rtl_db_text(struct rtl_db_statement *st, int column, size_t *bytes);
 /* Copy a text, cut to `bytes` and with '?' for all but printable ASCII. */
 void rtl_db_printable(struct rtl_db_statement *st, int column, char *to, size_t bytes);
 
-/* Rows in memory as the table rtl_rows, for "INSERT ... SELECT * FROM rtl_rows": `count` rows of `columns` integers,
- * read while the statement runs. Twice as fast as running a statement for each row. */
-struct rtl_db_rows {
-    unsigned columns; /* 1 to 16 */
-    const int64_t *values;
-    size_t count;
-};
-
-/* Create the table rtl_rows on this connection, once. `rows` stays the caller's and has to outlive the database. */
-void rtl_db_feed(struct rtl_db *db, const struct rtl_db_rows *rows);
-
-int64_t rtl_db_last_id(struct rtl_db *db);              /* rowid of the last INSERT */
-int64_t rtl_db_one(struct rtl_db *db, const char *sql); /* first column of the first row; 0 without rows */
+int64_t rtl_db_last_id(struct rtl_db *db); /* rowid of the last INSERT */
+/* Run a statement: the first column of the first row; 0 without rows and after an error. */
+int64_t rtl_db_value(struct rtl_db_statement *st);
+int64_t rtl_db_one(struct rtl_db *db, const char *sql); /* as rtl_db_value */
 
 #endif

@@ -7,7 +7,7 @@
  * work than the file's size explains is damage (rtl_db_give_up).
  */
 #include "record/db.h"
-#include "record/db_vfs.h"
+#include "record/db_private.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ void rtl_db_guard(struct rtl_db *db)
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !db->write, NULL);
-    sqlite3_drop_modules(db->handle, NULL); /* no virtual tables; rtl_db_feed adds rtl_rows later */
+    sqlite3_drop_modules(db->handle, NULL); /* no virtual tables */
 }
 
 /* --- tables --- */
@@ -91,7 +91,10 @@ static void refuse_table(struct rtl_db *db, const char *table, const char *why)
     rtl_db_fail(db, RTL_DB_SCHEMA, "%s is not as rtl-top makes it: its table %s %s", db->path, table, why);
 }
 
-/* Check a statement on a table: EXPLAIN lists the operations, which must not call other functions. */
+/*
+ * Check a statement on a table: EXPLAIN lists the operations, which must not call other functions. SQLite prepares an
+ * EXPLAIN only once: after another process has changed the schema, a kept statement would list freed operations.
+ */
 static void check_operations(struct rtl_db *db, const char *before, const char *table, const char *behind)
 {
     enum { OPCODE = 1, P4 = 5 };
@@ -101,7 +104,7 @@ static void check_operations(struct rtl_db *db, const char *before, const char *
     for (st = rtl_db_prepare(db, sql); rtl_db_step(st);)
         if (strstr(rtl_db_text(st, OPCODE, NULL), "Func") && !may_compute(rtl_db_text(st, P4, NULL)))
             refuse_table(db, table, "computes something");
-    rtl_db_reset(st);
+    rtl_db_forget(st);
 }
 
 /* True if the table exists and is plain; false, with an error, if the name belongs to something else. */

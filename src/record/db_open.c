@@ -1,7 +1,6 @@
 /* Opening a recording: check that the file is a recording before SQLite may change it. See db.h. */
-#include "record/db_journal.h"
 #include "record/db.h"
-#include "record/db_vfs.h"
+#include "record/db_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,7 +142,8 @@ static void prepare_to_write(struct rtl_db *db, const struct rtl_db_options *o, 
                  RTL_DB_APPLICATION_ID, RTL_DB_VERSION);
         rtl_db_exec(db, sql);
     }
-    rtl_db_exec(db, "PRAGMA journal_mode=DELETE; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY; "
+    rtl_db_exec(db, "PRAGMA journal_mode=DELETE; PRAGMA locking_mode=NORMAL; SELECT 1 FROM sqlite_master LIMIT 1; "
+                    "PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY; "
                     "PRAGMA ignore_check_constraints=1; "
                     "PRAGMA cache_size=-32768"); /* KiB: a frame of 10,000 kernels fits */
 }
@@ -174,6 +174,8 @@ static bool open_and_check(struct rtl_db *db, const struct rtl_db_options *o)
     bool fresh = check_content(db, o);
     if (db->status)
         return false;
+    if (rtl_db_files_has_log(db->files)) /* SQLite then keeps its index in memory, not in a -shm */
+        rtl_db_exec(db, "PRAGMA locking_mode=EXCLUSIVE");
     if (!o->write) {
         rtl_db_exec(db, "PRAGMA query_only=1; SELECT count(*) FROM sqlite_master");
         return false;
@@ -270,11 +272,8 @@ void rtl_db_close(struct rtl_db *db)
         return;
     if (db->made && db->handle)
         remove_if_empty(db);
-    for (struct rtl_db_statement *st = db->statements, *next; st; st = next) {
-        next = st->next;
-        sqlite3_finalize(st->st);
-        free(st);
-    }
+    while (db->statements)
+        rtl_db_forget(db->statements);
     disconnect_db(db);
     rtl_safe_path_release(&db->at);
     free(db->path);

@@ -1,22 +1,22 @@
 /*
- * The file system that SQLite sees: for one database the file itself and the three files that may lie beside it,
- * -journal, -wal and -shm. All other paths, which a journal or a table can name, can be neither opened nor deleted.
+ * A file system for SQLite: the file of one database, and two files beside it, -journal and -wal. All other paths,
+ * which a journal or a table can name, can be neither opened nor deleted.
  *
- * For a writer SQLite does what it always does, provided that each of the four is a plain file. A reader changes none
- * of them. If a killed recorder left a journal, SQLite would roll it back; a reader instead reads the pages that the
- * journal has saved (db_journal.h). It holds the read lock meanwhile, under which no other process rolls back or
- * writes. A reader builds the index of a -wal in memory, unless a program that writes the -wal has one.
+ * A writer uses SQLite's own file system, provided that each of these files is plain. A reader changes none of them. If
+ * a killed recorder left a journal, SQLite rolls it back. A reader's writes go into an overlay, a temporary file, and
+ * its reads get them from there. The reader holds the read lock meanwhile, so no other process rolls back or writes.
+ * The overlay is valid as long as the journal stays unchanged.
+ *
+ * SQLite keeps the index of a -wal in memory (PRAGMA locking_mode = EXCLUSIVE), so there is no -shm.
  *
  * Each database registers a file system with a name of its own, so that the methods find their database. The methods
  * call SQLite's own file system, which also keeps the locks: two connections of one process share their locks, and
  * neither loses them when the other closes.
  */
-#include "record/db_vfs.h"
-#include "record/db_journal.h"
+#include "record/db_private.h"
 
 #include <errno.h>
 #include <sqlite3.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,24 +24,17 @@
 #include <unistd.h>
 
 enum {
-    SHM_BYTES = 32768,
+    UNIT = 512,            /* granularity of the overlay: SQLite's smallest page */
     WORK_FIRST = 20000000, /* steps, for any file */
     WORK_BYTE = 64,        /* steps for each byte of the file; reading a byte of a recording takes two or three */
     WORK_HURRY = 2000000,  /* steps after which a write stops when the user wants to leave */
 };
-#define SORT_BYTES (256ull << 20) /* plus twice the file: disk space that a reader's sorting may use */
+#define SPARE_BYTES (256ull << 20) /* plus twice the file: what a reader may write into a temporary file */
 
 enum { RTL_JOURNAL, RTL_WAL, RTL_SHM, RTL_BESIDE }; /* the files beside a database */
 static const char *const suffix[RTL_BESIDE] = {"-journal", "-wal", "-shm"};
 
-enum rtl_db_role { RTL_ROLE_MAIN, RTL_ROLE_JOURNAL, RTL_ROLE_WAL, RTL_ROLE_NO_WAL, RTL_ROLE_TEMPORARY };
-
-/* Size and salt of a -wal when its index was made. */
-struct rtl_db_log {
-    bool known;
-    sqlite3_int64 size;
-    unsigned char salt[8];
-};
+enum rtl_db_role { RTL_ROLE_MAIN, RTL_ROLE_JOURNAL, RTL_ROLE_WAL, RTL_ROLE_TEMPORARY };
 
 struct rtl_db_files {
     sqlite3_vfs system;
@@ -50,23 +43,27 @@ struct rtl_db_files {
     char name[40];
     char *path, *beside[RTL_BESIDE]; /* set when the file is opened */
     struct rtl_db_file *main, *wal;  /* while they are open */
-    struct rtl_db_log log;           /* known: only this process has the index */
+    struct rtl_file_version log;     /* a reader's -wal when SQLite opened it */
+    struct rtl_file_version journal; /* a reader's journal when SQLite opened it last */
+    bool undone;                     /* `journal` is rolled back into the overlay */
     enum rtl_db_status refused;
     char why[RTL_DB_WHY_BYTES];
+};
+
+/* The pages that SQLite has written into a reader's database. */
+struct rtl_db_overlay {
+    sqlite3_file *file;     /* NULL: SQLite has written nothing */
+    uint64_t size;          /* of the database */
+    unsigned char *written; /* a bit for each UNIT of `file` */
+    size_t bytes;           /* of `written` */
 };
 
 struct rtl_db_file {
     sqlite3_file base; /* first: SQLite's view of it */
     struct rtl_db_files *files;
     enum rtl_db_role role;
-    sqlite3_file *below; /* SQLite's own file, in the same allocation behind this struct */
-    /* of a reader's database */
-    char *given;          /* the name passed below, owned */
-    struct rtl_undo undo; /* of the journal that was read last */
-    bool undone;          /* reads use `undo`, until the lock is dropped */
-    bool index_below, index_known;
-    unsigned char **index; /* of the -wal, in memory */
-    int index_count;
+    sqlite3_file *below;           /* SQLite's own file, in the same allocation behind this struct */
+    struct rtl_db_overlay overlay; /* of a reader's database */
 };
 
 static struct rtl_db_file *as_file(sqlite3_file *base)
@@ -82,8 +79,7 @@ static const sqlite3_io_methods *methods_below(const struct rtl_db_file *f)
 static uint64_t size_of_file(const struct rtl_db_file *f)
 {
     sqlite3_int64 size = 0;
-    bool exists = f && f->role != RTL_ROLE_NO_WAL;
-    return exists && !methods_below(f)->xFileSize(f->below, &size) && size > 0 ? (uint64_t)size : 0;
+    return f && !methods_below(f)->xFileSize(f->below, &size) && size > 0 ? (uint64_t)size : 0;
 }
 
 uint64_t rtl_db_files_size(const struct rtl_db_files *files)
@@ -149,10 +145,6 @@ static int refuse_journal(struct rtl_db_files *files, enum rtl_journal is)
             files, RTL_DB_SCHEMA, name,
             "is not rtl-top's: it names another file, which SQLite deletes when it rolls back; remove the "
             "journal to see the recording as it is");
-    case RTL_JOURNAL_DAMAGED:
-        return refuse_file(files, RTL_DB_CORRUPT, name, "is damaged: remove it to see the recording as it is");
-    case RTL_JOURNAL_STOPPED:
-        return SQLITE_INTERRUPT;
     case RTL_JOURNAL_FAILED:
         snprintf(error, sizeof error, "cannot be read: %s", strerror(errno));
         return refuse_file(files, RTL_DB_PATH, name, error);
@@ -161,92 +153,87 @@ static int refuse_journal(struct rtl_db_files *files, enum rtl_journal is)
     }
 }
 
-/* --- reading a database --- */
+/* --- the overlay of a reader's database --- */
 
-static bool stop_reading(void *files)
+static int open_temporary(struct rtl_db_files *files, sqlite3_file *file)
 {
-    return rtl_db_give_up(((struct rtl_db_files *)files)->db, 1000);
+    int flags = SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_EXCLUSIVE |
+                SQLITE_OPEN_DELETEONCLOSE;
+    return files->below->xOpen(files->below, NULL, file, flags, NULL); /* deletes its name at once */
 }
 
-static uint32_t page_bytes_of(struct rtl_db_file *f)
+static void drop_overlay(struct rtl_db_file *f)
 {
-    unsigned char b[2] = {0};
-    methods_below(f)->xRead(f->below, b, sizeof b, 16);
-    uint32_t bytes = (uint32_t)b[0] << 8 | (uint32_t)b[1] << 16;
-    return bytes ? bytes : 4096;
+    struct rtl_db_overlay *o = &f->overlay;
+    if (o->file && o->file->pMethods)
+        o->file->pMethods->xClose(o->file);
+    sqlite3_free(o->file);
+    sqlite3_free(o->written);
+    *o = (struct rtl_db_overlay){0};
+    f->files->undone = false;
 }
 
-/* Call with the read lock held: a journal that no process is writing was left by one that died, and it can't change
- * before the unlock. */
-static int read_hot_journal(struct rtl_db_file *f)
+static int begin_overlay(struct rtl_db_file *f)
 {
-    struct rtl_db_files *files = f->files;
-    bool exists;
-    int writes = 0;
-    if (!rtl_journal_is_plain(files->beside[RTL_JOURNAL], &exists))
-        return refuse_journal(files, exists ? RTL_JOURNAL_ODD : RTL_JOURNAL_FAILED);
-    int code = exists ? methods_below(f)->xCheckReservedLock(f->below, &writes) : SQLITE_OK;
-    if (code || !exists || writes)
-        return code;
-    enum rtl_journal is = RTL_JOURNAL_HOT;
-    if (!rtl_journal_is_same(&f->undo, files->beside[RTL_JOURNAL])) {
-        rtl_journal_free(&f->undo);
-        is = rtl_journal_read(files->beside[RTL_JOURNAL], page_bytes_of(f), stop_reading, files, &f->undo);
+    struct rtl_db_overlay *o = &f->overlay;
+    if (o->file)
+        return SQLITE_OK;
+    o->size = size_of_file(f);
+    o->file = sqlite3_malloc(f->files->below->szOsFile);
+    if (!o->file)
+        return SQLITE_NOMEM;
+    memset(o->file, 0, (size_t)f->files->below->szOsFile);
+    return open_temporary(f->files, o->file);
+}
+
+static bool is_written(const struct rtl_db_overlay *o, uint64_t unit)
+{
+    return unit / 8 < o->bytes && o->written[unit / 8] >> unit % 8 & 1;
+}
+
+static int write_overlay(struct rtl_db_file *f, const void *from, int count, sqlite3_int64 at)
+{
+    struct rtl_db_overlay *o = &f->overlay;
+    uint64_t unit = (uint64_t)at / UNIT, end = unit + (uint64_t)count / UNIT;
+    int code = at % UNIT || count % UNIT ? SQLITE_IOERR_WRITE : begin_overlay(f); /* SQLite writes pages */
+    if (!code && end / 8 >= o->bytes) {
+        size_t bytes = end / 4 + 4096;
+        unsigned char *more = sqlite3_realloc64(o->written, bytes);
+        if (!more)
+            return SQLITE_NOMEM;
+        memset(more + o->bytes, 0, bytes - o->bytes);
+        o->written = more;
+        o->bytes = bytes;
     }
-    f->undone = is == RTL_JOURNAL_HOT;
-    return refuse_journal(files, is);
+    code = code ? code : o->file->pMethods->xWrite(o->file, from, count, at);
+    for (; !code && unit < end; unit++)
+        o->written[unit / 8] |= (unsigned char)(1 << unit % 8);
+    if (!code && end * UNIT > o->size)
+        o->size = end * UNIT;
+    return code;
 }
 
-static int read_saved_page(const struct rtl_db_file *f, char *to, int count, uint64_t at)
+static int read_overlay(struct rtl_db_file *f, char *to, int count, sqlite3_int64 at)
 {
-    ssize_t n = pread(f->undo.fd, to, (size_t)count, (off_t)at);
-    return n == count ? SQLITE_OK : SQLITE_IOERR_READ;
-}
-
-static int read_undone_pages(struct rtl_db_file *f, char *to, int count, sqlite3_int64 at)
-{
-    const struct rtl_undo *undo = &f->undo;
-    uint64_t size = undo->pages * undo->page_bytes;
+    const struct rtl_db_overlay *o = &f->overlay;
     bool cut = false;
-    while (count > 0) {
-        if ((uint64_t)at >= size) {
+    for (int n; count > 0; to += n, at += n, count -= n) {
+        if ((uint64_t)at >= o->size) {
             memset(to, 0, (size_t)count);
             return SQLITE_IOERR_SHORT_READ;
         }
-        uint32_t number = (uint32_t)((uint64_t)at / undo->page_bytes) + 1, within = (uint64_t)at % undo->page_bytes;
-        int n = (int)(undo->page_bytes - within) < count ? (int)(undo->page_bytes - within) : count;
-        uint64_t saved = rtl_journal_find(undo, number);
-        int code = saved ? read_saved_page(f, to, n, saved + within) : methods_below(f)->xRead(f->below, to, n, at);
+        uint64_t unit = (uint64_t)at / UNIT;
+        bool written = is_written(o, unit);
+        for (n = UNIT - (int)(at % UNIT); n < count && is_written(o, ++unit) == written;)
+            n += UNIT;
+        n = n < count ? n : count;
+        sqlite3_file *file = written ? o->file : f->below;
+        int code = file->pMethods->xRead(file, to, n, at);
         if (code && code != SQLITE_IOERR_SHORT_READ)
             return code;
         cut = cut || code;
-        to += n;
-        at += n;
-        count -= n;
     }
     return cut ? SQLITE_IOERR_SHORT_READ : SQLITE_OK;
-}
-
-/* A reader with an index in memory is invisible to other programs: one that writes now may checkpoint pages of a later
- * state into the file. Each such write changes the length of the -wal or the salt in its header. */
-static bool read_log_state(const struct rtl_db_files *files, struct rtl_db_log *log)
-{
-    *log = (struct rtl_db_log){.known = true};
-    const struct rtl_db_file *f = files->wal;
-    if (!f || f->role == RTL_ROLE_NO_WAL) {
-        bool exists;
-        return rtl_journal_is_plain(files->beside[RTL_WAL], &exists) && !exists;
-    }
-    if (methods_below(f)->xFileSize(f->below, &log->size))
-        return false;
-    return log->size < 32 || !methods_below(f)->xRead(f->below, log->salt, sizeof log->salt, 16);
-}
-
-static bool log_is_as_known(const struct rtl_db_files *files)
-{
-    struct rtl_db_log now;
-    return read_log_state(files, &now) && now.size == files->log.size &&
-           !memcmp(now.salt, files->log.salt, sizeof now.salt);
 }
 
 /* --- methods of a file --- */
@@ -255,11 +242,7 @@ static int file_close(sqlite3_file *base)
 {
     struct rtl_db_file *f = as_file(base);
     int code = f->below->pMethods ? methods_below(f)->xClose(f->below) : SQLITE_OK;
-    rtl_journal_free(&f->undo);
-    for (int i = 0; i < f->index_count; i++)
-        sqlite3_free(f->index[i]);
-    sqlite3_free(f->index);
-    sqlite3_free_filename(f->given);
+    drop_overlay(f);
     base->pMethods = NULL;
     if (f->files->main == f)
         f->files->main = NULL;
@@ -276,35 +259,46 @@ static bool is_reader(const struct rtl_db_file *f)
 static int file_read(sqlite3_file *base, void *to, int count, sqlite3_int64 at)
 {
     struct rtl_db_file *f = as_file(base);
-    if (f->role == RTL_ROLE_NO_WAL) {
-        memset(to, 0, (size_t)count);
-        return SQLITE_IOERR_SHORT_READ;
-    }
-    if (is_reader(f) && rtl_db_give_up(f->files->db, 100))
+    struct rtl_db_files *files = f->files;
+    if (is_reader(f) && rtl_db_give_up(files->db, 100))
         return SQLITE_INTERRUPT;
-    if (f->files->log.known && f->role != RTL_ROLE_TEMPORARY && !log_is_as_known(f->files))
+    /* another program doesn't see the index in memory, and may move pages of a later state from the -wal to the file */
+    if (is_reader(f) && files->wal && f->role != RTL_ROLE_TEMPORARY &&
+        !rtl_file_is_same(&files->log, files->beside[RTL_WAL]))
         return SQLITE_BUSY;
-    return f->undone ? read_undone_pages(f, to, count, at) : methods_below(f)->xRead(f->below, to, count, at);
+    return f->overlay.file ? read_overlay(f, to, count, at) : methods_below(f)->xRead(f->below, to, count, at);
+}
+
+static bool is_beside(const struct rtl_db_file *f)
+{
+    return f->role == RTL_ROLE_JOURNAL || f->role == RTL_ROLE_WAL;
 }
 
 static int file_write(sqlite3_file *base, const void *from, int count, sqlite3_int64 at)
 {
     struct rtl_db_file *f = as_file(base);
-    if (is_reader(f) && f->role != RTL_ROLE_TEMPORARY)
+    if (!is_reader(f))
+        return methods_below(f)->xWrite(f->below, from, count, at);
+    if (is_beside(f))
         return SQLITE_READONLY;
-    if (is_reader(f) && (uint64_t)at + (uint64_t)count > SORT_BYTES + 2 * rtl_db_files_size(f->files)) {
+    if ((uint64_t)at + (uint64_t)count > SPARE_BYTES + 2 * rtl_db_files_size(f->files)) {
         refuse_file(f->files, RTL_DB_CORRUPT, f->files->path,
-                    "is damaged: sorting it takes more space than any recording of its size");
+                    "is damaged: reading it takes more temporary space than any recording of its size");
         return SQLITE_FULL;
     }
-    return methods_below(f)->xWrite(f->below, from, count, at);
+    return f->role == RTL_ROLE_MAIN ? write_overlay(f, from, count, at)
+                                    : methods_below(f)->xWrite(f->below, from, count, at);
 }
 
 static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 {
     struct rtl_db_file *f = as_file(base);
-    return is_reader(f) && f->role != RTL_ROLE_TEMPORARY ? SQLITE_READONLY
-                                                         : methods_below(f)->xTruncate(f->below, size);
+    if (!is_reader(f) || f->role == RTL_ROLE_TEMPORARY)
+        return methods_below(f)->xTruncate(f->below, size);
+    int code = is_beside(f) ? SQLITE_READONLY : begin_overlay(f);
+    if (!code)
+        f->overlay.size = (uint64_t)size;
+    return code;
 }
 
 static int file_sync(sqlite3_file *base, int flags)
@@ -316,33 +310,28 @@ static int file_sync(sqlite3_file *base, int flags)
 static int file_size(sqlite3_file *base, sqlite3_int64 *size)
 {
     struct rtl_db_file *f = as_file(base);
-    *size = 0;
-    if (f->role == RTL_ROLE_NO_WAL)
-        return SQLITE_OK;
-    if (!f->undone)
+    if (!f->overlay.file)
         return methods_below(f)->xFileSize(f->below, size);
-    *size = (sqlite3_int64)(f->undo.pages * f->undo.page_bytes);
+    *size = (sqlite3_int64)f->overlay.size;
     return SQLITE_OK;
 }
 
+/* A reader keeps the read lock when SQLite asks for more in order to roll back or to open a -wal. */
 static int file_lock(sqlite3_file *base, int level)
 {
     struct rtl_db_file *f = as_file(base);
-    if (!is_reader(f))
-        return methods_below(f)->xLock(f->below, level);
-    if (level > SQLITE_LOCK_SHARED)
-        return SQLITE_READONLY;
+    struct rtl_db_files *files = f->files;
+    if (is_reader(f) && level > SQLITE_LOCK_SHARED)
+        return SQLITE_OK;
     int code = methods_below(f)->xLock(f->below, level);
-    if (!code && level == SQLITE_LOCK_SHARED && (code = read_hot_journal(f)))
-        methods_below(f)->xUnlock(f->below, SQLITE_LOCK_NONE);
+    if (f->overlay.file && !(files->undone && rtl_file_is_same(&files->journal, files->beside[RTL_JOURNAL])))
+        drop_overlay(f);
     return code;
 }
 
 static int file_unlock(sqlite3_file *base, int level)
 {
     struct rtl_db_file *f = as_file(base);
-    if (level == SQLITE_LOCK_NONE)
-        f->undone = false;
     return methods_below(f)->xUnlock(f->below, level);
 }
 
@@ -370,77 +359,7 @@ static int file_device(sqlite3_file *base)
     return f->below->pMethods ? methods_below(f)->xDeviceCharacteristics(f->below) : 0;
 }
 
-/* --- the index of a -wal --- */
-
-static int index_in_memory(struct rtl_db_file *f, int number, int bytes, int extend, void volatile **out)
-{
-    *out = NULL;
-    if (bytes != SHM_BYTES)
-        return SQLITE_IOERR_SHMMAP;
-    while (extend && number >= f->index_count) {
-        unsigned char **more = sqlite3_realloc64(f->index, ((sqlite3_uint64)f->index_count + 1) * sizeof *more);
-        if (!more)
-            return SQLITE_NOMEM;
-        f->index = more;
-        unsigned char *piece = sqlite3_malloc(SHM_BYTES);
-        if (!piece)
-            return SQLITE_NOMEM;
-        memset(piece, 0, SHM_BYTES);
-        f->index[f->index_count++] = piece;
-    }
-    if (number < f->index_count)
-        *out = f->index[number];
-    return SQLITE_OK;
-}
-
-static int file_map(sqlite3_file *base, int number, int bytes, int extend, void volatile **out)
-{
-    struct rtl_db_file *f = as_file(base);
-    bool exists, plain = rtl_journal_is_plain(f->files->beside[RTL_SHM], &exists);
-    if (!is_reader(f))
-        return plain ? methods_below(f)->xShmMap(f->below, number, bytes, extend, out)
-                     : refuse_odd(f->files, f->files->beside[RTL_SHM]);
-    if (!f->index_known) {
-        f->index_known = true;
-        int code = plain && exists ? methods_below(f)->xShmMap(f->below, number, bytes, 0, out) : SQLITE_CANTOPEN;
-        f->index_below = !code || code == SQLITE_READONLY;
-        if (f->index_below)
-            return code;
-        if (code == SQLITE_READONLY_CANTINIT) /* no process has it open: its content is unreliable */
-            methods_below(f)->xShmUnmap(f->below, 0);
-        else if ((code & 0xff) != SQLITE_CANTOPEN)
-            return code;
-        if (!read_log_state(f->files, &f->files->log))
-            return SQLITE_BUSY;
-    }
-    return f->index_below ? methods_below(f)->xShmMap(f->below, number, bytes, 0, out)
-                          : index_in_memory(f, number, bytes, extend, out);
-}
-
-static int file_map_lock(sqlite3_file *base, int at, int count, int flags)
-{
-    struct rtl_db_file *f = as_file(base);
-    bool private = is_reader(f) && f->index_known && !f->index_below;
-    return private ? SQLITE_OK : methods_below(f)->xShmLock(f->below, at, count, flags);
-}
-
-static void file_barrier(sqlite3_file *base)
-{
-    struct rtl_db_file *f = as_file(base);
-    atomic_thread_fence(memory_order_seq_cst);
-    if (!is_reader(f) || f->index_below)
-        methods_below(f)->xShmBarrier(f->below);
-}
-
-static int file_unmap(sqlite3_file *base, int remove)
-{
-    struct rtl_db_file *f = as_file(base);
-    if (is_reader(f) && !f->index_below)
-        return SQLITE_OK; /* freed with the file */
-    return methods_below(f)->xShmUnmap(f->below, is_reader(f) ? 0 : remove);
-}
-
-static const sqlite3_io_methods file_methods = {.iVersion = 2, /* without mapping the file itself */
+static const sqlite3_io_methods file_methods = {.iVersion = 1, /* without shared memory and mapping */
                                                 .xClose = file_close,
                                                 .xRead = file_read,
                                                 .xWrite = file_write,
@@ -452,11 +371,7 @@ static const sqlite3_io_methods file_methods = {.iVersion = 2, /* without mappin
                                                 .xCheckReservedLock = file_reserved,
                                                 .xFileControl = file_control,
                                                 .xSectorSize = file_sector,
-                                                .xDeviceCharacteristics = file_device,
-                                                .xShmMap = file_map,
-                                                .xShmLock = file_map_lock,
-                                                .xShmBarrier = file_barrier,
-                                                .xShmUnmap = file_unmap};
+                                                .xDeviceCharacteristics = file_device};
 
 /* --- methods of the file system --- */
 
@@ -479,14 +394,23 @@ static bool make_names(struct rtl_db_files *files, const char *path)
     return all;
 }
 
-static bool is_beside(const struct rtl_db_files *files, int beside, const char *name)
+static bool is_named(const struct rtl_db_files *files, int beside, const char *name)
 {
     return files->beside[beside] && !strcmp(files->beside[beside], name);
 }
 
+/* Open a file; a reader opens it read-only. SQLite rolls back only a database that it may write, so a reader's file
+ * system reports write permission, and the overlay takes the writes. As root, SQLite changes the owner of
+ * a journal or -wal, but not of a subjournal. */
 static int open_below(struct rtl_db_file *f, const char *name, int flags, int *got)
 {
-    return f->files->below->xOpen(f->files->below, name, f->below, flags, got);
+    int below = SQLITE_OPEN_READONLY | (f->role == RTL_ROLE_MAIN ? SQLITE_OPEN_MAIN_DB : SQLITE_OPEN_SUBJOURNAL);
+    if (!is_reader(f))
+        return f->files->below->xOpen(f->files->below, name, f->below, flags, got);
+    int code = f->files->below->xOpen(f->files->below, name, f->below, below, NULL);
+    if (got)
+        *got = flags;
+    return code;
 }
 
 static int open_main(struct rtl_db_file *f, const char *name, int flags, int *got)
@@ -495,14 +419,6 @@ static int open_main(struct rtl_db_file *f, const char *name, int flags, int *go
         return SQLITE_NOMEM;
     if (f->files->main) /* ATTACH */
         return SQLITE_CANTOPEN;
-    if (!f->files->db->write) { /* SQLite's own file system must not create or write the index of a -wal */
-        static const char *parameters[] = {"readonly_shm", "1"};
-        /* versions of SQLite differ in whether the result is const */
-        name = f->given = (char *)(uintptr_t)sqlite3_create_filename(
-            name, f->files->beside[RTL_JOURNAL], f->files->beside[RTL_WAL], 1, (const char **)parameters);
-        if (!name)
-            return SQLITE_NOMEM;
-    }
     int code = open_below(f, name, flags, got);
     if (!code)
         f->files->main = f;
@@ -512,67 +428,67 @@ static int open_main(struct rtl_db_file *f, const char *name, int flags, int *go
 static int open_beside(struct rtl_db_file *f, const char *name, int flags, int *got)
 {
     struct rtl_db_files *files = f->files;
-    bool journal = (flags & SQLITE_OPEN_MAIN_JOURNAL) && is_beside(files, RTL_JOURNAL, name), exists;
-    if (!journal && !((flags & SQLITE_OPEN_WAL) && is_beside(files, RTL_WAL, name)))
+    bool journal = (flags & SQLITE_OPEN_MAIN_JOURNAL) && is_named(files, RTL_JOURNAL, name);
+    if (!journal && !((flags & SQLITE_OPEN_WAL) && is_named(files, RTL_WAL, name)))
         return SQLITE_CANTOPEN; /* a file that a journal names */
     f->role = journal ? RTL_ROLE_JOURNAL : RTL_ROLE_WAL;
-    if (journal && files->db->write) {
+    if (journal) {
+        rtl_file_version_read(&files->journal, name);
         int code = refuse_journal(files, rtl_journal_judge(name));
         return code ? code : open_below(f, name, flags, got);
     }
+    bool exists;
     if (!rtl_journal_is_plain(name, &exists))
         return refuse_odd(files, name);
-    if (files->db->write)
-        return open_below(f, name, flags, got);
-    flags = (flags & ~(SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)) | SQLITE_OPEN_READONLY;
+    rtl_file_version_read(&files->log, name);
     files->wal = f;
-    if (exists)
+    if (exists || files->db->write)
         return open_below(f, name, flags, got);
-    f->role = RTL_ROLE_NO_WAL;
     if (got)
         *got = flags;
-    return SQLITE_OK;
+    return open_temporary(files, f->below); /* empty */
 }
 
 static int system_open(sqlite3_vfs *system, const char *name, sqlite3_file *base, int flags, int *got)
 {
     struct rtl_db_file *f = as_file(base);
-    *f = (struct rtl_db_file){.files = files_of(system), .undo = {.fd = -1}};
+    *f = (struct rtl_db_file){.files = files_of(system)};
     f->below = (sqlite3_file *)(void *)(f + 1);
     f->below->pMethods = NULL;
     int code;
     if (!name) {
         f->role = RTL_ROLE_TEMPORARY; /* SQLite gives it a random name and deletes it at once */
-        code = open_below(f, name, flags, got);
+        code = f->files->below->xOpen(f->files->below, NULL, f->below, flags, got);
     } else if (flags & SQLITE_OPEN_MAIN_DB) {
         code = open_main(f, name, flags, got);
     } else {
         code = open_beside(f, name, flags, got);
     }
     base->pMethods = &file_methods;
-    if (code) {
-        base->pMethods->xClose(base);
-        return code;
-    }
-    return SQLITE_OK;
+    if (code)
+        file_close(base);
+    return code;
 }
 
+/* SQLite deletes a journal after rolling it back. */
 static int system_delete(sqlite3_vfs *system, const char *name, int sync)
 {
     struct rtl_db_files *files = files_of(system);
-    if (!files->db->write)
+    bool journal = is_named(files, RTL_JOURNAL, name);
+    if (!files->db->write) {
+        files->undone |= journal && files->main && files->main->overlay.file;
         return SQLITE_OK;
-    if (!is_beside(files, RTL_JOURNAL, name) && !is_beside(files, RTL_WAL, name))
+    }
+    if (!journal && !is_named(files, RTL_WAL, name))
         return SQLITE_IOERR_DELETE;
     return files->below->xDelete(files->below, name, sync);
 }
 
-/* Report no journal to a reader: read_hot_journal has read it. */
 static int system_access(sqlite3_vfs *system, const char *name, int what, int *result)
 {
     struct rtl_db_files *files = files_of(system);
     *result = 0;
-    if (!is_beside(files, RTL_WAL, name) && !(is_beside(files, RTL_JOURNAL, name) && files->db->write))
+    if (!is_named(files, RTL_WAL, name) && (!is_named(files, RTL_JOURNAL, name) || files->undone))
         return SQLITE_OK;
     return files->below->xAccess(files->below, name, what, result);
 }
@@ -623,8 +539,8 @@ int rtl_db_files_open(struct rtl_db *db)
         free(path);
         return SQLITE_NOMEM;
     }
-    int flags = db->write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-    int code = sqlite3_open_v2(path, &db->handle, flags | SQLITE_OPEN_NOMUTEX, files->name);
+    int flags = SQLITE_OPEN_READWRITE | (db->write ? SQLITE_OPEN_CREATE : 0) | SQLITE_OPEN_NOMUTEX;
+    int code = sqlite3_open_v2(path, &db->handle, flags, files->name);
     free(path);
     return code;
 }
@@ -661,6 +577,14 @@ int rtl_db_files_head(struct rtl_db_files *files, unsigned char *head, int bytes
     uint64_t size = rtl_db_files_size(files);
     bytes = size < (uint64_t)bytes ? (int)size : bytes;
     return bytes && methods_below(f)->xRead(f->below, head, bytes, 0) ? -1 : bytes;
+}
+
+bool rtl_db_files_has_log(struct rtl_db_files *files)
+{
+    enum { READ_VERSION = 19, WAL_MODE = 2 };
+    unsigned char head[READ_VERSION + 1];
+    return (rtl_db_files_head(files, head, sizeof head) == (int)sizeof head && head[READ_VERSION] == WAL_MODE) ||
+           !access(files->beside[RTL_WAL], F_OK);
 }
 
 int rtl_db_files_empty(struct rtl_db_files *files)

@@ -1,46 +1,31 @@
 /* Comparing two spans. See diff.h. */
 #include "record/diff.h"
-#include "base/array.h"
 #include "shm/hip_api_snapshot.h"
 #include "stats/quantile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_id(const void *id, const void *kernel)
-{
-    uint32_t a = *(const uint32_t *)id, b = ((const struct rtl_kernel_snapshot *)kernel)->id;
-    return (a > b) - (a < b);
-}
-
 /* Find a kernel by id in another snapshot of its process; the name has to be the same. */
 static const struct rtl_kernel_snapshot *find_matching_kernel(const struct rtl_snapshot *s,
                                                               const struct rtl_kernel_snapshot *k)
 {
-    size_t at = s ? rtl_lower_bound(s->kernels, s->kernel_count, sizeof *s->kernels, &k->id, compare_id) : 0;
-    if (!s || at == s->kernel_count || s->kernels[at].id != k->id)
-        return NULL;
-    const struct rtl_kernel_snapshot *was = &s->kernels[at];
-    return was->name_length == k->name_length && !memcmp(was->name, k->name, k->name_length) ? was : NULL;
+    const struct rtl_kernel_snapshot *was = s ? rtl_snapshot_kernel(s, k->id) : NULL;
+    return was && was->name_length == k->name_length && !memcmp(was->name, k->name, k->name_length) ? was : NULL;
 }
 
 static struct rtl_diff_side side_of(const struct rtl_diff_span *span, const struct rtl_kernel_snapshot *k)
 {
-    static const double q[] = {0.5, 0.99};
     const struct rtl_kernel_snapshot *was = find_matching_kernel(span->earlier, k);
     const struct rtl_histogram_copy *before = was ? &was->histogram : NULL;
-    struct rtl_diff_side side = {.id = k->id};
-    uint64_t v[2];
-    uint64_t earlier_calls = was ? was->calls : 0;
-    side.calls = k->calls > earlier_calls ? k->calls - earlier_calls : 0;
+    uint64_t earlier = was ? was->calls : 0;
+    struct rtl_diff_side side = {.id = k->id, .calls = k->calls > earlier ? k->calls - earlier : 0};
     side.there = side.calls || (!was && k->histogram.count);
-    if (rtl_quantiles(before, &k->histogram, q, 2, v)) {
+    if (rtl_p50_p99_between(before, &k->histogram, &side.p50, &side.p99)) {
         struct rtl_window window = rtl_window_between(before, &k->histogram);
         side.there = true;
         side.timed = window.count;
         side.total_ns = window.total_ns;
-        side.p50 = v[0];
-        side.p99 = v[1];
     }
     return side;
 }

@@ -19,24 +19,13 @@ struct id_entry {
 struct rtl_id_map {
     struct id_entry *entry;
     size_t slots, count, most; /* slots: a power of two, at most half of them in use */
-    uint64_t seed, steps;
+    struct rtl_hash_key seed;
+    uint64_t steps;
 };
-
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 30;
-    x *= 0xbf58476d1ce4e5b9ull;
-    x ^= x >> 27;
-    x *= 0x94d049bb133111ebull;
-    return x ^ x >> 31;
-}
 
 static size_t find_slot(struct rtl_id_map *t, const struct rtl_id_key *key)
 {
-    uint64_t hash = t->seed;
-    for (int i = 0; i < RTL_ID_KEY_WORDS; i++)
-        hash = mix(hash ^ key->word[i]) + t->seed;
-    size_t at = (size_t)hash & (t->slots - 1);
+    size_t at = (size_t)rtl_keyed_hash(&t->seed, key, sizeof *key) & (t->slots - 1);
     t->steps++;
     while (t->entry[at].number && memcmp(&t->entry[at].key, key, sizeof *key)) {
         at = (at + 1) & (t->slots - 1);
@@ -55,7 +44,7 @@ struct rtl_id_map *rtl_id_map_new(size_t most)
     t->slots = SLOTS_FIRST;
     t->most = most;
     if (getrandom(&t->seed, sizeof t->seed, GRND_NONBLOCK) != (ssize_t)sizeof t->seed) /* early after boot */
-        t->seed = mix(rtl_mono_ns() ^ (uint64_t)getpid() << 40);
+        t->seed.word[0] = rtl_mono_ns() ^ (uint64_t)getpid() << 40;
     return t;
 }
 
@@ -110,9 +99,4 @@ size_t rtl_id_map_count(const struct rtl_id_map *t)
 uint64_t rtl_id_map_steps(const struct rtl_id_map *t)
 {
     return t->steps;
-}
-
-uint64_t rtl_id_key_text(const char *text)
-{
-    return rtl_hash(text, strlen(text));
 }

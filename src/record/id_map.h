@@ -15,7 +15,7 @@ struct rtl_id_map;
 
 enum { RTL_ID_KEY_WORDS = 5 };
 struct rtl_id_key {
-    uint64_t word[RTL_ID_KEY_WORDS]; /* the first word is the type of object */
+    uint64_t word[RTL_ID_KEY_WORDS]; /* the first word is the type of object; a text is its hash (shm/hash.h) */
 };
 
 struct rtl_id_map *rtl_id_map_new(size_t most); /* NULL without memory */
@@ -30,8 +30,5 @@ size_t rtl_id_map_count(const struct rtl_id_map *map);
 
 /* Slots visited since the table was created: tests check the length of searches with it. */
 uint64_t rtl_id_map_steps(const struct rtl_id_map *map);
-
-/* Hash of a text as a word of a key, without the seed: an attacker can make two texts equal, but no search longer. */
-uint64_t rtl_id_key_text(const char *text);
 
 #endif

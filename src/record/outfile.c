@@ -186,12 +186,6 @@ static bool open_temporary(struct rtl_outfile *file, const struct stat *was, cha
     return true;
 }
 
-/* The path changed between two checks: another process has replaced the file. */
-static bool refuse_changed(const char *path, char *why, size_t why_bytes)
-{
-    return refuse_output(why, why_bytes, "cannot write %s: another file has just been put there", path);
-}
-
 static bool open_direct(struct rtl_outfile *file, const char *path, char *why, size_t why_bytes)
 {
     struct stat info;
@@ -199,8 +193,9 @@ static bool open_direct(struct rtl_outfile *file, const char *path, char *why, s
     file->fd = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3) : rtl_safe_path_open(&file->at, O_WRONLY, 0);
     if (file->fd < 0 && !(fd < 0 && errno == ELOOP))
         return refuse_output(why, why_bytes, "cannot write %s: %s", path, strerror(errno));
-    if (fd < 0 && (fstat(file->fd, &info) || S_ISREG(info.st_mode))) /* a plain file is never written in place */
-        return refuse_changed(path, why, why_bytes);
+    /* a plain file is never written in place: another process has replaced the file between two checks */
+    if (fd < 0 && (fstat(file->fd, &info) || S_ISREG(info.st_mode)))
+        return refuse_output(why, why_bytes, "cannot write %s: another file has just been put there", path);
     return true;
 }
 

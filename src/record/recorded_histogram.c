@@ -1,5 +1,6 @@
 /* Histograms as text and back, and as columns of rows. See recorded_histogram.h. */
 #include "record/recorded_histogram.h"
+#include "stats/histogram.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -204,18 +205,22 @@ bool rtl_buckets_add(struct rtl_histogram_copy *to, const char *text, uint32_t *
     return each_pair(text, BUCKETS, add_bucket, &(struct octave_adder){to, room});
 }
 
-static bool add_coarse(void *context, uint32_t octave, uint64_t count)
+bool rtl_histogram_count(struct rtl_histogram_copy *to, uint64_t ns, uint32_t *room)
 {
-    struct rtl_histogram_copy *h = context;
-    if (!h->coarse && !(h->coarse = calloc(RTL_OCTAVES_MAX, sizeof *h->coarse)))
+    if (!add_bucket(&(struct octave_adder){to, room}, rtl_bucket_of(ns), 1))
         return false;
-    h->coarse[octave] += count;
+    to->min_ns = !to->count || ns < to->min_ns ? ns : to->min_ns;
+    to->max_ns = ns > to->max_ns ? ns : to->max_ns;
+    to->total_ns += ns;
+    to->count++;
     return true;
 }
 
 bool rtl_coarse_add(struct rtl_histogram_copy *to, const char *text)
 {
-    return each_pair(text, RTL_OCTAVES_MAX, add_coarse, to);
+    if (*text && !to->coarse && !(to->coarse = calloc(RTL_OCTAVES_MAX, sizeof *to->coarse)))
+        return false;
+    return rtl_counts_read(text, to->coarse, RTL_OCTAVES_MAX);
 }
 
 /* --- rows --- */

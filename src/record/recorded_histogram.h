@@ -22,8 +22,7 @@ bool rtl_buckets_write(const struct rtl_histogram_copy *earlier, const struct rt
 /* As rtl_buckets_write, for values that are counted per octave only. */
 bool rtl_coarse_write(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
                       struct rtl_text_buffer *text);
-/* Write any numbers in this format; read them back into an array of zeros. False without memory or for malformed text.
- */
+/* Write any numbers in this format; read them back into an array of zeros. False without memory or for wrong text. */
 bool rtl_counts_write(const uint64_t *counts, uint32_t count, struct rtl_text_buffer *text);
 bool rtl_counts_read(const char *text, uint64_t *counts, uint32_t count);
 
@@ -31,6 +30,8 @@ bool rtl_counts_read(const char *text, uint64_t *counts, uint32_t count);
  * memory or room, or for malformed text. */
 bool rtl_buckets_add(struct rtl_histogram_copy *to, const char *text, uint32_t *room);
 bool rtl_coarse_add(struct rtl_histogram_copy *to, const char *text);
+/* Add one duration. `to` and *room as above; false without memory or room. */
+bool rtl_histogram_count(struct rtl_histogram_copy *to, uint64_t ns, uint32_t *room);
 
 /* --- rows --- */
 

@@ -59,9 +59,7 @@ void rtl_probe_write(struct rtl_probe_writer *w, struct rtl_db *db, int64_t reco
         recording, frame, p->kernel, p->gpu);
     if (!p->on_gpu)
         rtl_db_bind_null(st, 4);
-    rtl_db_bind_string(st, 5, p->stage);
-    rtl_db_bind_string(st, 6, p->ended);
-    rtl_db_bind_string(st, 7, p->over);
+    rtl_db_bind_strings(st, 5, p->stage, p->ended, p->over);
     int at = rtl_fields_bind(st, 8, &rtl_probe_fields, NULL, p);
     for (int i = 0; i < ARRAYS; i++, at++) {
         if (!rtl_counts_write((const uint64_t *)(const void *)((const char *)p + arrays[i].offset), arrays[i].count,

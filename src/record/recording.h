@@ -23,7 +23,7 @@ struct rtl_recorded_names {
 
 struct rtl_proc_member_info;
 
-/* Facts about the process that its segment lacks; strings are copied. */
+/* Facts about the process that its segment lacks; the title is copied, the two other strings are constants. */
 struct rtl_recording_info {
     const char *kind; /* RTL_RECORDING_* */
     pid_t pid;
@@ -45,11 +45,10 @@ enum rtl_db_status rtl_recording_open(const char *path, bool force, unsigned bus
                                       char *why, size_t why_bytes);
 void rtl_recording_close(struct rtl_recording *recording); /* NULL is nothing */
 
-/* Set how long to wait for other writers; 0: the default. */
-void rtl_recording_wait(struct rtl_recording *recording, unsigned busy_ms);
-
 /* Set the state of the process's probe for the next frames; copied. */
 void rtl_recording_probe(struct rtl_recording *recording, const struct rtl_probe_told *probe);
+/* Set the marker of steps (NULL: automatic), which is copied. A replay uses the last marker. */
+void rtl_recording_mark_step(struct rtl_recording *recording, const char *marker);
 /* Return once why probes are left out (the file's table of probes is not rtl-top's); "" otherwise. */
 const char *rtl_recording_left_out(struct rtl_recording *recording, char *out, size_t size);
 
@@ -59,6 +58,6 @@ enum rtl_db_status rtl_recording_add(struct rtl_recording *recording, const stru
 
 const char *rtl_recording_why(const struct rtl_recording *recording); /* the last error, one line */
 uint64_t rtl_recording_frames(const struct rtl_recording *recording); /* written */
-struct rtl_db *rtl_recording_db(struct rtl_recording *recording);     /* for tests */
+struct rtl_db *rtl_recording_db(struct rtl_recording *recording);
 
 #endif

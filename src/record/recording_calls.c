@@ -13,7 +13,7 @@ struct rtl_call_number {
     char name[RTL_HIP_API_TEXT + 1];
 };
 
-/* A replay accepts that many numbers (replay_calls.h), while a process may use new names in every frame. */
+/* A replay accepts that many numbers (replay_private.h), while a process may use new names in every frame. */
 enum { CALLS_MAX = RTL_HIP_API_ROWS, NODES_MAX = RTL_HIP_API_NODES };
 #define NO_NUMBER UINT32_MAX
 
@@ -45,12 +45,12 @@ void rtl_call_numbers_free(struct rtl_call_numbers *numbers)
     *numbers = (struct rtl_call_numbers){0};
 }
 
-/* Find the number of a name or assign the next one. NO_NUMBER if all are in use, or without memory. */
+/* Find the number of a name, or assign the next one and write its row with `insert`, whose third column is `third`.
+ * NO_NUMBER if all `most` numbers are in use, or without memory. */
 static uint32_t find_number(const struct rtl_calls_writer *w, struct rtl_call_names *names, uint32_t most,
-                          const struct rtl_call_number *key, bool *is_new)
+                          const struct rtl_call_number *key, const char *insert, uint32_t third)
 {
     uint32_t *head = chain_of(names, key);
-    *is_new = false;
     for (uint32_t i = *head; i; i = names->list[i - 1].next) {
         const struct rtl_call_number *n = &names->list[i - 1];
         if (n->group == key->group && n->parent == key->parent && n->name_bytes == key->name_bytes &&
@@ -63,28 +63,23 @@ static uint32_t find_number(const struct rtl_calls_writer *w, struct rtl_call_na
         rtl_db_no_memory(w->db);
         return NO_NUMBER;
     }
-    *is_new = true;
-    names->list[names->count] = *key;
-    names->list[names->count].next = *head;
+    uint32_t number = names->count;
+    names->list[number] = *key;
+    names->list[number].next = *head;
     *head = ++names->count;
-    return names->count - 1;
+    struct rtl_db_statement *st =
+        rtl_db_prepare_ints(w->db, insert, w->recording, number, third, (int64_t)w->sequence);
+    rtl_db_bind_text(st, 5, key->name, key->name_bytes);
+    rtl_db_run(st);
+    return number;
 }
 
 static uint32_t name_call(const struct rtl_calls_writer *w, const struct rtl_hip_api_row_snapshot *call)
 {
-    struct rtl_call_numbers *n = w->numbers;
     struct rtl_call_number key = {.group = rtl_hip_api_group(call->kind), .name_bytes = call->name_bytes};
-    bool is_new;
     memcpy(key.name, call->name, call->name_bytes);
-    uint32_t number = find_number(w, &n->calls, CALLS_MAX, &key, &is_new);
-    if (!is_new)
-        return number;
-    struct rtl_db_statement *st = rtl_db_prepare_ints(
-        w->db, "INSERT INTO rtl_call(recording, call, kind, first, name) VALUES(?, ?, ?, ?, ?)", w->recording, number,
-        call->kind, (int64_t)w->sequence);
-    rtl_db_bind_text(st, 5, call->name, call->name_bytes);
-    rtl_db_run(st);
-    return number;
+    return find_number(w, &w->numbers->calls, CALLS_MAX, &key,
+                       "INSERT INTO rtl_call(recording, call, kind, first, name) VALUES(?, ?, ?, ?, ?)", call->kind);
 }
 
 /* Write the rows of functions, ranges and marks; return how many found no number. */
@@ -93,12 +88,7 @@ static uint32_t write_rows(const struct rtl_calls_writer *w, const struct rtl_hi
 {
     uint32_t at = 0, left_out = 0;
     for (uint32_t i = 0; i < now->count && !rtl_db_status(w->db); i++) {
-        const struct rtl_hip_api_row_snapshot *call = &now->rows[i], *was = NULL;
-        int order = -1;
-        while (before && at < before->count && (order = rtl_hip_api_compare_rows(&before->rows[at], call)) < 0)
-            at++;
-        if (before && at < before->count && order == 0)
-            was = &before->rows[at];
+        const struct rtl_hip_api_row_snapshot *call = &now->rows[i], *was = rtl_hip_api_find_row(before, &at, call);
         if (was && !rtl_fields_differ(&rtl_call_fields, was, call) &&
             !rtl_histogram_differs(&was->histogram, &call->histogram))
             continue;
@@ -134,19 +124,10 @@ static void write_memory(const struct rtl_calls_writer *w, const struct rtl_hip_
 
 static uint32_t name_node(const struct rtl_calls_writer *w, uint32_t parent, const struct rtl_hip_api_node_snapshot *node)
 {
-    struct rtl_call_numbers *n = w->numbers;
     struct rtl_call_number key = {.parent = parent, .name_bytes = node->name_bytes};
-    bool is_new;
     memcpy(key.name, node->name, node->name_bytes);
-    uint32_t number = find_number(w, &n->nodes, NODES_MAX, &key, &is_new);
-    if (!is_new)
-        return number;
-    struct rtl_db_statement *st = rtl_db_prepare_ints(
-        w->db, "INSERT INTO rtl_range(recording, range, parent, first, name) VALUES(?, ?, ?, ?, ?)", w->recording,
-        number, parent, (int64_t)w->sequence);
-    rtl_db_bind_text(st, 5, node->name, node->name_bytes);
-    rtl_db_run(st);
-    return number;
+    return find_number(w, &w->numbers->nodes, NODES_MAX, &key,
+                       "INSERT INTO rtl_range(recording, range, parent, first, name) VALUES(?, ?, ?, ?, ?)", parent);
 }
 
 /* was_at[i]: index of node i in `before`, found below its parent's node; number[i]: its number. Every node gets a number,
@@ -259,7 +240,7 @@ static void write_launches(const struct rtl_calls_writer *w, const struct rtl_hi
 
 void rtl_calls_write(const struct rtl_calls_writer *w)
 {
-    const struct rtl_hip_api_snapshot *before = w->before ? w->before->hip_api : NULL, *now = w->now->hip_api;
+    const struct rtl_hip_api_snapshot *before = w->before->hip_api, *now = w->now->hip_api;
     if (!now)
         return;
     uint32_t left_out = write_rows(w, before, now);

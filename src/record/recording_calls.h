@@ -23,7 +23,7 @@ struct rtl_calls_writer {
     uint64_t sequence;
     struct rtl_call_numbers *numbers;
     struct rtl_histogram_texts *texts;
-    const struct rtl_snapshot *before, *now; /* `before` NULL: this is the first frame */
+    const struct rtl_snapshot *before, *now; /* `before` empty: this is the first frame */
 };
 
 /* Write the calls of a frame; errors are latched in the database. */

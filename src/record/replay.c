@@ -2,7 +2,7 @@
 #include "record/replay.h"
 #include "base/array.h"
 #include "record/recorded_probe.h"
-#include "record/replay_state.h"
+#include "record/replay_private.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +24,7 @@ struct replay_checkpoint {
 struct rtl_replay {
     struct rtl_db *db;
     struct rtl_replay_info info;
+    char *step; /* info.step */
     struct replay_frame *frames;
     struct rtl_replay_state state;
     bool probes;   /* the file has their table */
@@ -36,7 +37,7 @@ struct rtl_replay {
 };
 
 /* Fail because the recording is missing; the message lists the recordings of the file. */
-static enum rtl_db_status refuse_missing(struct rtl_db *db, pid_t pid, int64_t recording, char *why, size_t why_bytes)
+static void fail_missing(struct rtl_db *db, pid_t pid, int64_t recording)
 {
     char list[200] = "";
     struct rtl_db_statement *st =
@@ -48,17 +49,13 @@ static enum rtl_db_status refuse_missing(struct rtl_db *db, pid_t pid, int64_t r
         snprintf(list + used, sizeof list - used, "%s%lld (%s of process %lld)", used ? ", " : "",
                  (long long)rtl_db_int(st, 0), kind, (long long)rtl_db_int(st, 2));
     }
-    if (rtl_db_status(db)) {
-        snprintf(why, why_bytes, "%s", rtl_db_why(db));
-        return rtl_db_status(db);
-    }
     if (!*list)
-        snprintf(why, why_bytes, "%s holds no time series and no snapshot", rtl_db_path(db));
+        rtl_db_fail(db, RTL_DB_MISSING, "%s holds no time series and no snapshot", rtl_db_path(db));
     else if (recording)
-        snprintf(why, why_bytes, "%s has no recording %lld; it has %s", rtl_db_path(db), (long long)recording, list);
+        rtl_db_fail(db, RTL_DB_MISSING, "%s has no recording %lld; it has %s", rtl_db_path(db), (long long)recording,
+                    list);
     else
-        snprintf(why, why_bytes, "%s has nothing of process %d; it has %s", rtl_db_path(db), (int)pid, list);
-    return RTL_DB_MISSING;
+        rtl_db_fail(db, RTL_DB_MISSING, "%s has nothing of process %d; it has %s", rtl_db_path(db), (int)pid, list);
 }
 
 static bool find_recording(struct rtl_replay *r, pid_t pid, int64_t recording)
@@ -86,12 +83,9 @@ static bool find_recording(struct rtl_replay *r, pid_t pid, int64_t recording)
     return true;
 }
 
-/* Files of older recorders lack this table. */
 static void load_process(struct rtl_replay *r)
 {
     r->info.rank = -1;
-    if (!rtl_db_has_set(r->db, &rtl_process_info_set))
-        return;
     struct rtl_db_statement *st = rtl_db_prepare_ints(
         r->db, "SELECT ifnull(rank, -1), label, container FROM rtl_process WHERE recording = ?", r->info.id);
     if (rtl_db_step(st)) {
@@ -99,6 +93,21 @@ static void load_process(struct rtl_replay *r)
         r->info.rank = rank >= 0 && rank < 100000 ? (int)rank : -1;
         rtl_db_printable(st, 1, r->info.label, sizeof r->info.label);
         rtl_db_printable(st, 2, r->info.container, sizeof r->info.container);
+    }
+    rtl_db_reset(st);
+}
+
+/* Only files whose recorder's user marked a step have this table. */
+static void load_step(struct rtl_replay *r)
+{
+    if (!rtl_db_has_set(r->db, &rtl_steps_set))
+        return;
+    struct rtl_db_statement *st =
+        rtl_db_prepare_ints(r->db, "SELECT marker FROM rtl_step WHERE recording = ? AND marker <> ''", r->info.id);
+    if (rtl_db_step(st)) {
+        r->info.step = r->step = strndup(rtl_db_text(st, 0, NULL), RTL_NAME_MAX);
+        if (!r->step)
+            rtl_db_no_memory(r->db);
     }
     rtl_db_reset(st);
 }
@@ -145,22 +154,20 @@ enum rtl_db_status rtl_replay_open(const char *path, pid_t pid, int64_t recordin
     }
     r->db = db;
     r->sharers = 1;
-    bool any = rtl_db_has_set(db, &rtl_series_set);
-    if (!any && !rtl_db_status(db)) {
-        snprintf(why, why_bytes, "%s holds no time series and no snapshot", path);
-        status = RTL_DB_MISSING;
+    if (!rtl_db_has_set(db, &rtl_series_set)) {
+        rtl_db_fail(db, RTL_DB_MISSING, "%s holds no time series and no snapshot", path);
     } else if (!find_recording(r, pid, recording)) {
-        status = refuse_missing(db, pid, recording, why, why_bytes);
+        fail_missing(db, pid, recording);
     } else {
         load_process(r);
+        load_step(r);
         load_frames(r);
         r->probes = rtl_db_has_set(db, &rtl_probe_set);
         rtl_replay_state_begin(&r->state, db, r->info.id);
-        status = rtl_db_status(db);
-        if (status)
-            snprintf(why, why_bytes, "%s", rtl_db_why(db));
     }
+    status = rtl_db_status(db);
     if (status) {
+        snprintf(why, why_bytes, "%s", rtl_db_why(db));
         rtl_replay_close(r);
         return status;
     }
@@ -183,6 +190,7 @@ void rtl_replay_close(struct rtl_replay *r)
     rtl_replay_state_end(&r->state);
     rtl_db_close(r->db);
     free(r->frames);
+    free(r->step);
     free(r);
 }
 
@@ -214,18 +222,6 @@ bool rtl_replay_kernel(const struct rtl_replay *r, uint32_t n, uint32_t *id, con
     *name = r->state.names[*id];
     *length = r->state.name_lengths[*id];
     return true;
-}
-
-/* Never 0: the lower bound of a time is the first frame after it. */
-static int compare_time(const void *time_ns, const void *frame)
-{
-    return *(const uint64_t *)time_ns >= ((const struct replay_frame *)frame)->time_ns ? 1 : -1;
-}
-
-uint32_t rtl_replay_find(const struct rtl_replay *r, uint64_t time_ns)
-{
-    size_t after = rtl_lower_bound(r->frames, r->info.frames, sizeof *r->frames, &time_ns, compare_time);
-    return after ? (uint32_t)after - 1 : 0;
 }
 
 /* Keep a copy of the state every so many frames, within the memory limit; going back starts from a copy. */
@@ -310,94 +306,26 @@ enum rtl_db_status rtl_replay_probe(struct rtl_replay *r, uint32_t frame, struct
 
 enum { RECORDINGS_MAX = 4096 }; /* of one kind: the newest */
 
-/* A disjoint-set forest: `with` is the index of the parent, at most the own index; a root is its own parent. */
-struct recording_sets {
-    int64_t id[RECORDINGS_MAX];
-    uint32_t with[RECORDINGS_MAX], count;
-};
-
-static uint32_t root_of(struct recording_sets *sets, uint32_t at)
-{
-    while (sets->with[at] != at)
-        at = sets->with[at] = sets->with[sets->with[at]];
-    return at;
-}
-
-static void unite_sets(struct recording_sets *sets, uint32_t a, uint32_t b)
-{
-    a = root_of(sets, a);
-    b = root_of(sets, b);
-    if (a < b)
-        sets->with[b] = a;
-    else
-        sets->with[a] = b;
-}
-
-static int compare_ids(const void *left, const void *right)
-{
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
-/* Return the index of a recording, or -1. */
-static int find_id(const struct recording_sets *sets, int64_t id)
-{
-    size_t i = rtl_lower_bound(sets->id, sets->count, sizeof *sets->id, &id, compare_ids);
-    return i < sets->count && sets->id[i] == id ? (int)i : -1;
-}
-
-static void load_recordings(struct rtl_replay *r, struct recording_sets *sets)
-{
-    struct rtl_db_statement *st = rtl_db_prepare_ints(
-        r->db,
-        "SELECT id FROM (SELECT id FROM rtl_recording WHERE kind = (SELECT kind FROM rtl_recording WHERE id = ?) "
-        "ORDER BY id DESC LIMIT ?) ORDER BY id",
-        r->info.id, RECORDINGS_MAX);
-    while (rtl_db_step(st) && sets->count < RECORDINGS_MAX) {
-        sets->with[sets->count] = sets->count;
-        sets->id[sets->count++] = rtl_db_int(st, 0);
-    }
-    rtl_db_reset(st);
-}
-
-/* Unite the recordings that have a frame of the same time. */
-static void unite_frames(struct rtl_replay *r, struct recording_sets *sets)
-{
-    struct rtl_db_statement *st =
-        rtl_db_prepare_ints(r->db,
-                            "SELECT time_ns, mono_ns, recording FROM rtl_frame WHERE recording >= ? "
-                            "ORDER BY time_ns, mono_ns",
-                            sets->id[0]);
-    int64_t time = 0, mono = 0;
-    int last = -1;
-    while (rtl_db_step(st)) {
-        int at = find_id(sets, rtl_db_int(st, 2));
-        if (at < 0)
-            continue;
-        if (last >= 0 && rtl_db_int(st, 0) == time && rtl_db_int(st, 1) == mono)
-            unite_sets(sets, (uint32_t)at, (uint32_t)last);
-        time = rtl_db_int(st, 0);
-        mono = rtl_db_int(st, 1);
-        last = at;
-    }
-}
+/* `together`: pairs of recordings with a frame of the same time; `made`: recordings that such pairs connect to ?1. */
+static const char group_sql[] =
+    "WITH RECURSIVE newest AS (SELECT id FROM rtl_recording"
+    "  WHERE kind = (SELECT kind FROM rtl_recording WHERE id = ?1) ORDER BY id DESC LIMIT ?2),"
+    " frame AS (SELECT recording AS a, lag(recording) OVER (PARTITION BY time_ns, mono_ns ORDER BY recording) AS b"
+    "  FROM rtl_frame WHERE recording IN newest),"
+    " together AS MATERIALIZED (SELECT DISTINCT a, b FROM frame WHERE b <> a),"
+    " made(id) AS (SELECT id FROM newest WHERE id = ?1"
+    "  UNION SELECT iif(a = id, b, a) FROM made JOIN together ON id IN (a, b))"
+    " SELECT id FROM made ORDER BY id";
 
 enum rtl_db_status rtl_replay_find_group(struct rtl_replay *r, int64_t **recordings, uint32_t *count)
 {
-    struct recording_sets *sets = calloc(1, sizeof *sets);
+    struct rtl_db_statement *st = rtl_db_prepare_ints(r->db, group_sql, r->info.id, RECORDINGS_MAX);
     *count = 0;
     *recordings = calloc(RECORDINGS_MAX, sizeof **recordings);
-    if (!sets || !*recordings) {
+    if (!*recordings)
         rtl_db_no_memory(r->db);
-    } else {
-        load_recordings(r, sets);
-        if (sets->count > 1)
-            unite_frames(r, sets);
-        int own = find_id(sets, r->info.id);
-        for (uint32_t i = 0; own >= 0 && i < sets->count; i++)
-            if (root_of(sets, i) == root_of(sets, (uint32_t)own))
-                (*recordings)[(*count)++] = sets->id[i];
-    }
-    free(sets);
+    while (*count < RECORDINGS_MAX && rtl_db_step(st))
+        (*recordings)[(*count)++] = rtl_db_int(st, 0);
+    rtl_db_reset(st);
     return rtl_db_status(r->db);
 }

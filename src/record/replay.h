@@ -22,6 +22,7 @@ struct rtl_replay_info {
     bool snapshot;   /* recorded as a single frame */
     char title[512]; /* raw bytes of the file: escape them before display */
     char recorder[64];
+    const char *step; /* marker of steps that the recorder's user chose, raw bytes; NULL: none */
     uint64_t interval_ns;
     uint32_t frames;                         /* at least 1 */
     int rank;                                /* -1: unknown */
@@ -44,8 +45,6 @@ const struct rtl_replay_info *rtl_replay_info(const struct rtl_replay *replay);
 const char *rtl_replay_why(const struct rtl_replay *replay);
 uint64_t rtl_replay_time(const struct rtl_replay *replay, uint32_t frame); /* ns since 1970 */
 uint64_t rtl_replay_mono(const struct rtl_replay *replay, uint32_t frame); /* CLOCK_MONOTONIC of the recorder, ns */
-/* Return the last frame at or before a time (ns since 1970), or 0. */
-uint32_t rtl_replay_find(const struct rtl_replay *replay, uint64_t time_ns);
 
 /*
  * Read the state at a frame (below `frames`). Going forward adds the frames in between; going back starts from the last

@@ -1,8 +1,7 @@
-/* Adding up HIP calls and ranges. See replay_calls.h. All numbers from the file are checked. */
+/* Adding up HIP calls and ranges. See replay_private.h. All numbers from the file are checked. */
 /* clang-format off */
-#include "record/replay_calls.h"
+#include "record/replay_private.h"
 #include "base/array.h"
-#include "record/recorded_histogram.h"
 #include "shm/hash.h"
 
 #include <stdlib.h>
@@ -24,11 +23,6 @@ static void read_name(struct rtl_db_statement *st, int column, char *name, uint3
 
 /* --- names --- */
 
-static int compare_calls(const void *a, const void *b)
-{
-    return rtl_hip_api_compare_rows(a, b);
-}
-
 static void load_calls(struct rtl_replay_calls *c, int64_t recording)
 {
     struct rtl_db_statement *st =
@@ -45,7 +39,7 @@ static void load_calls(struct rtl_replay_calls *c, int64_t recording)
         call->open = (uint64_t)number; /* the number, until the calls are sorted */
     }
     if (c->known_calls)
-        qsort(c->calls, c->known_calls, sizeof *c->calls, compare_calls);
+        qsort(c->calls, c->known_calls, sizeof *c->calls, rtl_hip_api_compare_rows);
     for (uint32_t i = 0; i < c->known_calls; i++) {
         if (i && rtl_hip_api_compare_rows(&c->calls[i - 1], &c->calls[i]) == 0)
             rtl_db_damaged(c->db, "two calls have one name");
@@ -91,7 +85,6 @@ void rtl_replay_calls_begin(struct rtl_replay_calls *c, struct rtl_db *db, int64
     c->db = db;
     if (!rtl_db_has_set(db, &rtl_calls_set))
         return;
-    c->has_pairs = rtl_db_has_set(db, &rtl_pairs_set);
     c->calls = calloc(RTL_REPLAY_CALLS_MAX, sizeof *c->calls);
     c->nodes.nodes = calloc(RTL_REPLAY_NODES_MAX, sizeof *c->nodes.nodes);
     c->view.rows = calloc(RTL_REPLAY_CALLS_MAX, sizeof *c->view.rows);
@@ -279,21 +272,28 @@ static void add_memory(struct rtl_replay_calls *c, int64_t frame)
     }
 }
 
+/* Find the range that the row's first column names, and mark it and its parents as seen: a range is shown only together
+ * with its parents. NULL after an error, which is latched. */
+static struct rtl_hip_api_node_snapshot *find_range(struct rtl_replay_calls *c, struct rtl_db_statement *st)
+{
+    int64_t number = rtl_db_int(st, 0);
+    if (number < 0 || number >= RTL_REPLAY_NODES_MAX || !c->node_index[number]) {
+        rtl_db_damaged(c->db, "a range is out of bounds");
+        return NULL;
+    }
+    uint32_t found = c->node_index[number] - 1;
+    for (uint32_t at = found; !c->node_seen[at]; at = c->nodes.nodes[at].parent)
+        c->node_seen[at] = true;
+    return &c->nodes.nodes[found];
+}
+
 static void add_nodes(struct rtl_replay_calls *c, int64_t frame)
 {
     struct rtl_db_statement *st =
         rtl_db_prepare_ints(c->db, "SELECT range" RTL_FIELD_NAMES(NODE) " FROM rtl_range_sample WHERE frame = ?", frame);
-    while (rtl_db_step(st)) {
-        int64_t number = rtl_db_int(st, 0);
-        if (number < 0 || number >= RTL_REPLAY_NODES_MAX || !c->node_index[number]) {
-            rtl_db_damaged(c->db, "a range is out of bounds");
-            break;
-        }
-        uint32_t at = c->node_index[number] - 1;
-        rtl_fields_read(st, 1, &rtl_node_fields, &c->nodes.nodes[at]);
-        for (; !c->node_seen[at]; at = c->nodes.nodes[at].parent) /* a range is shown only together with its parents */
-            c->node_seen[at] = true;
-    }
+    struct rtl_hip_api_node_snapshot *node;
+    while (rtl_db_step(st) && (node = find_range(c, st)))
+        rtl_fields_read(st, 1, &rtl_node_fields, node);
 }
 
 static void add_launches(struct rtl_replay_calls *c, int64_t frame, uint32_t *room)
@@ -314,20 +314,11 @@ static void add_pairs(struct rtl_replay_calls *c, int64_t frame, uint32_t *room)
     rtl_db_reset(st);
     st = rtl_db_prepare_ints(c->db, "SELECT range, kernel" RTL_HISTOGRAM_SELECT
                                " FROM rtl_pair_sample WHERE frame = ?", frame);
-    while (rtl_db_step(st)) {
-        int64_t number = rtl_db_int(st, 0);
-        if (number < 0 || number >= RTL_REPLAY_NODES_MAX || !c->node_index[number]) {
-            rtl_db_damaged(c->db, "a kernel's range is out of bounds");
-            break;
-        }
-        uint32_t at = c->node_index[number] - 1;
-        struct rtl_histogram_copy *h = find_histogram(c, &c->pairs, at, rtl_db_int(st, 1));
-        if (!h)
-            break;
+    struct rtl_hip_api_node_snapshot *node;
+    struct rtl_histogram_copy *h;
+    while (rtl_db_step(st) && (node = find_range(c, st)) &&
+           (h = find_histogram(c, &c->pairs, (uint32_t)(node - c->nodes.nodes), rtl_db_int(st, 1))))
         rtl_histogram_read(c->db, st, 2, h, room);
-        for (; !c->node_seen[at]; at = c->nodes.nodes[at].parent)
-            c->node_seen[at] = true;
-    }
 }
 
 void rtl_replay_calls_add(struct rtl_replay_calls *c, int64_t frame, uint32_t *room)
@@ -346,7 +337,7 @@ void rtl_replay_calls_add(struct rtl_replay_calls *c, int64_t frame, uint32_t *r
     add_memory(c, frame);
     add_nodes(c, frame);
     add_launches(c, frame, room);
-    if (c->has_pairs && !rtl_db_status(c->db))
+    if (!rtl_db_status(c->db))
         add_pairs(c, frame, room);
 }
 
@@ -364,11 +355,10 @@ uint32_t rtl_replay_kernel_index(const struct rtl_snapshot *s, int64_t id)
 /* Return the hash of a kernel's name, which pairs and launches use as key; false if the snapshot lacks the kernel. */
 static bool hash_kernel(const struct rtl_snapshot *s, uint32_t id, uint64_t *hash)
 {
-    uint32_t i = rtl_replay_kernel_index(s, id);
-    if (i == s->kernel_count || s->kernels[i].id != id)
-        return false;
-    *hash = rtl_hash(s->kernels[i].name, s->kernels[i].name_length);
-    return true;
+    const struct rtl_kernel_snapshot *k = rtl_snapshot_kernel(s, id);
+    if (k)
+        *hash = rtl_hash(k->name, k->name_length);
+    return k;
 }
 
 struct rtl_hip_api_snapshot *rtl_replay_calls_view(struct rtl_replay_calls *c, const struct rtl_snapshot *kernels)

@@ -1,7 +1,6 @@
-/* Adding up frames. See replay_state.h. All ids and bucket numbers from the file are checked. */
-#include "record/replay_state.h"
+/* Adding up frames. See replay_private.h. All ids and bucket numbers from the file are checked. */
+#include "record/replay_private.h"
 #include "base/array.h"
-#include "record/recorded_histogram.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,9 +63,7 @@ void rtl_replay_state_begin(struct rtl_replay_state *state, struct rtl_db *db, i
     s->queues = calloc(RTL_QUEUES_MAX, sizeof *s->queues);
     s->agents = calloc(RTL_AGENTS_MAX, sizeof *s->agents);
     s->copies = calloc(RTL_COPIES_MAX, sizeof *s->copies);
-    state->copies = rtl_db_has_set(db, &rtl_copies_set);
-    state->paths = rtl_db_has_set(db, &rtl_queue_paths_set);
-    state->errors = rtl_db_has_set(db, &rtl_queue_errors_set);
+    state->gaps = rtl_db_has_set(db, &rtl_gaps_set);
     state->observed = rtl_db_has_set(db, &rtl_observed_set);
     if (!s->queues || !s->agents || !s->copies)
         rtl_db_no_memory(state->db);
@@ -242,8 +239,6 @@ static uint32_t read_number(int64_t number)
 static void add_paths(struct rtl_replay_state *state, int64_t frame)
 {
     struct rtl_queue_snapshot *q;
-    if (!state->paths)
-        return;
     struct rtl_db_statement *st = rtl_db_prepare_ints(
         state->db, "SELECT slot" RTL_FIELD_NAMES(QUEUE_PATH) " FROM rtl_queue_way WHERE frame = ?", frame);
     while (rtl_db_step(st) && (q = find_queue(state, rtl_db_int(st, 0), false))) {
@@ -255,8 +250,6 @@ static void add_paths(struct rtl_replay_state *state, int64_t frame)
 static void add_errors(struct rtl_replay_state *state, int64_t frame)
 {
     struct rtl_queue_snapshot *q;
-    if (!state->errors)
-        return;
     struct rtl_db_statement *st = rtl_db_prepare_ints(
         state->db, "SELECT slot" RTL_FIELD_NAMES(QUEUE_ERROR) " FROM rtl_queue_error WHERE frame = ?", frame);
     while (rtl_db_step(st) && (q = find_queue(state, rtl_db_int(st, 0), false))) {
@@ -295,8 +288,6 @@ static struct rtl_copies_snapshot *find_copies(struct rtl_replay_state *state, s
 static void add_copies(struct rtl_replay_state *state, int64_t frame)
 {
     struct rtl_copies_snapshot *c;
-    if (!state->copies)
-        return;
     struct rtl_db_statement *st =
         rtl_db_prepare_ints(state->db,
                             "SELECT agent, direction" RTL_FIELD_NAMES(COPIES) RTL_HISTOGRAM_SELECT
@@ -336,6 +327,69 @@ static void add_gpus(struct rtl_replay_state *state, int64_t frame)
     }
 }
 
+/* Return the GPU of the statement's row; NULL: the frame has no such GPU. */
+static struct rtl_agent_snapshot *find_agent(struct rtl_replay_state *state, struct rtl_db_statement *st)
+{
+    struct rtl_snapshot *s = &state->snapshot;
+    for (uint32_t i = 0; i < s->agent_count; i++)
+        if (s->agents[i].gpu == rtl_db_int(st, 0))
+            return &s->agents[i];
+    rtl_db_damaged(state->db, "a GPU is out of bounds");
+    return NULL;
+}
+
+/* Add a gap. If the list is full, replace the gap that began first. */
+static void add_gap(struct rtl_agent_snapshot *a, const struct rtl_gap *gap)
+{
+    uint32_t at = 0;
+    if (a->gap_count < RTL_GAPS_MAX)
+        at = a->gap_count++;
+    else
+        for (uint32_t i = 1; i < RTL_GAPS_MAX; i++)
+            at = a->gap[i].start_mono_ns < a->gap[at].start_mono_ns ? i : at;
+    a->gap[at] = *gap;
+}
+
+/* Remove the gap that a row with a length of 0 names. */
+static void remove_gap(struct rtl_agent_snapshot *a, struct rtl_gap gone)
+{
+    for (uint32_t i = 0; i < a->gap_count; i++) {
+        gone.length_ns = a->gap[i].length_ns;
+        if (rtl_fields_differ(&rtl_gap_fields, &a->gap[i], &gone))
+            continue;
+        a->gap[i] = a->gap[--a->gap_count];
+        return;
+    }
+}
+
+static void add_gaps(struct rtl_replay_state *state, int64_t frame)
+{
+    struct rtl_agent_snapshot *a;
+    if (!state->gaps)
+        return;
+    struct rtl_db_statement *st = rtl_db_prepare_ints(
+        state->db, "SELECT gpu" RTL_FIELD_NAMES(CAUSE) " FROM rtl_gpu_cause WHERE frame = ?", frame);
+    while (rtl_db_step(st) && (a = find_agent(state, st))) {
+        rtl_fields_read(st, 1, &rtl_cause_fields, a);
+        a->gaps_known = true;
+    }
+    st = rtl_db_prepare_ints(state->db,
+                             "SELECT gpu" RTL_FIELD_NAMES(GAP) " FROM rtl_gap WHERE frame = ? "
+                                                               "ORDER BY number DESC",
+                             frame); /* gaps to remove have the highest numbers: they make room */
+    while (rtl_db_step(st) && (a = find_agent(state, st))) {
+        struct rtl_gap gap = {0};
+        rtl_fields_read(st, 1, &rtl_gap_fields, &gap);
+        gap.cause = gap.cause < RTL_CAUSE_COUNT ? gap.cause : RTL_CAUSE_UNKNOWN;
+        gap.kernel_before = gap.kernel_before <= RTL_KERNELS_MAX ? gap.kernel_before : 0;
+        gap.kernel_after = gap.kernel_after <= RTL_KERNELS_MAX ? gap.kernel_after : 0;
+        if (!gap.length_ns)
+            remove_gap(a, gap);
+        else if (rtl_gap_is_plausible(&gap))
+            add_gap(a, &gap);
+    }
+}
+
 void rtl_replay_state_frame(struct rtl_replay_state *state, int64_t frame, bool *exited)
 {
     struct rtl_snapshot *s = &state->snapshot;
@@ -368,6 +422,7 @@ void rtl_replay_state_add(struct rtl_replay_state *state, int64_t frame, bool *e
     if (rtl_db_status(state->db))
         return;
     add_gpus(state, frame);
+    add_gaps(state, frame);
     add_kernels(state, frame);
     add_estimates(state, frame);
     add_queues(state, frame);

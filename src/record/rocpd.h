@@ -21,6 +21,7 @@
 #ifndef RTL_RECORD_ROCPD_H
 #define RTL_RECORD_ROCPD_H
 
+#include "record/rocpd_calls.h"
 #include "record/rocpd_schema.h"
 #include "shm/segment_reader.h"
 
@@ -37,12 +38,10 @@ struct rtl_rocpd_state {
     struct rtl_events events;
     const char *end; /* why it ended, NULL before the end */
     /* results of rtl_rocpd_write_linked */
-    uint64_t rows, copies;   /* ops written; copies among them */
-    uint64_t calls, markers; /* HIP calls written; roctx ranges and marks written */
-    uint64_t calls_lost;     /* calls and ranges that the process overwrote before they were read */
-    uint64_t linked;         /* ops written with a link to their call */
-    uint64_t left_out;       /* records read, but not written after *leave */
-    uint64_t unknown;        /* ops written without their queue or GPU: unknown, or beyond the maximum number */
+    uint64_t rows, copies; /* ops written; copies among them */
+    struct rtl_rocpd_calls_sums calls;
+    uint64_t left_out; /* records read, but not written after *leave */
+    uint64_t unknown;  /* ops written without their queue or GPU: unknown, or beyond the maximum number */
 };
 
 /* Start a recording; `title` is the process's command line. NULL after an error, latched in the database. The caller

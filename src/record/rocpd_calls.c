@@ -173,10 +173,7 @@ static void add_call(struct rtl_rocpd_calls *c, const struct rtl_hip_api_event *
 
 static bool has_arrived(struct rtl_rocpd_calls *c, int64_t call)
 {
-    struct rtl_db_statement *get = rtl_db_prepare_ints(c->db, "SELECT 1 FROM rocpd_api WHERE id = ?", call);
-    bool found = rtl_db_step(get);
-    rtl_db_reset(get);
-    return found;
+    return rtl_db_value(rtl_db_prepare_ints(c->db, "SELECT 1 FROM rocpd_api WHERE id = ?", call));
 }
 
 static void describe_kernel(struct rtl_rocpd_calls *c, int64_t call, int64_t kernel, const struct rtl_event_record *e)

@@ -15,7 +15,6 @@
 #define RTL_RECORD_ROCPD_CALLS_H
 
 #include "record/db.h"
-#include "shm/hip_api_events.h"
 #include "shm/hip_api_reader.h"
 #include "shm/segment_reader.h"
 
@@ -44,7 +43,7 @@ void rtl_rocpd_calls_op(struct rtl_rocpd_calls *calls, int64_t op, int64_t kerne
 void rtl_rocpd_calls_end(struct rtl_rocpd_calls *calls);
 
 struct rtl_rocpd_calls_sums {
-    uint64_t calls, markers; /* written */
+    uint64_t calls, markers; /* HIP calls; roctx ranges and marks: written */
     uint64_t lost;           /* overwritten before they were read */
     uint64_t linked;         /* ops that have their call */
     uint64_t waiting;        /* ops whose call has not arrived */

@@ -8,6 +8,7 @@
 
 #include "record/id_map.h"
 #include "shm/gpu_names.h"
+#include "shm/hash.h"
 
 /* First words of keys. The table has each object twice: by its identity, and by its number (*_TAKEN). */
 enum { PROCESS = 1, GPU, UNDESCRIBED_GPU, QUEUE, PROCESS_TAKEN, GPU_TAKEN, QUEUE_TAKEN };
@@ -32,13 +33,13 @@ struct rtl_numbers {
 
 static struct rtl_id_key process_identity(const char *host, int64_t pid, int64_t start_real_ns)
 {
-    return (struct rtl_id_key){{PROCESS, rtl_id_key_text(host), (uint64_t)pid, (uint64_t)start_real_ns}};
+    return (struct rtl_id_key){{PROCESS, rtl_hash(host, strlen(host)), (uint64_t)pid, (uint64_t)start_real_ns}};
 }
 
 static struct rtl_id_key gpu_identity(const char *host, const char *pci, const char *uuid, int64_t part)
 {
     return (struct rtl_id_key){
-        {GPU, rtl_id_key_text(host), rtl_id_key_text(pci), rtl_id_key_text(uuid), (uint64_t)part}};
+        {GPU, rtl_hash(host, strlen(host)), rtl_hash(pci, strlen(pci)), rtl_hash(uuid, strlen(uuid)), (uint64_t)part}};
 }
 
 static struct rtl_id_key undescribed_identity(int64_t process, int64_t agent)
@@ -213,19 +214,19 @@ static int64_t find_number(struct rtl_numbers *n, const struct rtl_id_key *ident
     return rtl_id_map_find(n->table, identity);
 }
 
-/* Run an INSERT of a metadata row; its first parameter is the tag. */
-static void add_description(struct rtl_numbers *n, struct rtl_db_statement *add, const char *kind, int64_t number)
+/* Run an INSERT of a metadata row. */
+static void add_description(struct rtl_numbers *n, struct rtl_db_statement *add)
 {
-    char tag[48];
-    snprintf(tag, sizeof tag, "%s %" PRId64, kind, number);
-    rtl_db_bind_string(add, 1, tag);
     if (rtl_db_run(add))
         n->last_row = rtl_db_last_id(n->db); /* the transaction is open, so no other process has added a row */
 }
 
-int64_t rtl_numbers_process(struct rtl_numbers *n, const struct rtl_numbers_process *p, bool *made)
+int64_t rtl_numbers_process(struct rtl_numbers *n, const struct rtl_snapshot *process, const char *host, int64_t pid,
+                            const struct rtl_clock_offsets *clocks, const char *command, bool *made)
 {
-    struct rtl_id_key identity = process_identity(p->host, p->pid, p->start_real_ns);
+    char rocr[32];
+    int64_t start_real_ns = rtl_rocpd_bounded(process->start_real_ns);
+    struct rtl_id_key identity = process_identity(host, pid, start_real_ns);
     int64_t number = find_number(n, &identity);
     *made = number < 0;
     if (number >= 0)
@@ -238,55 +239,49 @@ int64_t rtl_numbers_process(struct rtl_numbers *n, const struct rtl_numbers_proc
                     rtl_db_path(n->db));
         return 0;
     }
-    struct rtl_db_statement *add = rtl_db_prepare(
+    struct rtl_db_statement *add = rtl_db_prepare_ints(
         n->db,
-        "INSERT INTO rocpd_metadata(tag,value) VALUES(?1, json_object('host',?2,'pid',?3,'start_real_ns',?4,"
-        "'start_mono_ns',?5,'comm',?6,'command',?7,'rocr',?8,'librtl',?9,'mono_ahead_ns',?10,'boot_ahead_ns',?11))");
-    rtl_db_bind_string(add, 2, p->host);
-    rtl_db_bind_int(add, 3, p->pid);
-    rtl_db_bind_int(add, 4, p->start_real_ns);
-    rtl_db_bind_int(add, 5, p->start_mono_ns);
-    rtl_db_bind_string(add, 6, p->comm);
-    rtl_db_bind_string(add, 7, p->command);
-    rtl_db_bind_string(add, 8, p->rocr);
-    rtl_db_bind_string(add, 9, p->librtl);
-    rtl_db_bind_ints(add, 10, p->clocks.mono_ns, p->clocks.boot_ns);
-    add_description(n, add, "process", number);
+        "INSERT INTO rocpd_metadata(tag,value) VALUES('process ' || ?1, json_object('host',?7,'pid',?2,"
+        "'start_real_ns',?3,'start_mono_ns',?4,'comm',?8,'command',?9,'rocr',?10,'librtl',?11,'mono_ahead_ns',?5,"
+        "'boot_ahead_ns',?6))",
+        number, pid, start_real_ns, rtl_rocpd_bounded(process->start_mono_ns), clocks->mono_ns, clocks->boot_ns);
+    snprintf(rocr, sizeof rocr, "%u.%u", process->runtime_major, process->runtime_minor);
+    rtl_db_bind_strings(add, 7, host, process->comm, command, rocr, process->library_version);
+    add_description(n, add);
     add_number(n, &identity, PROCESS_TAKEN, 0, number);
     return number;
 }
 
-int64_t rtl_numbers_gpu(struct rtl_numbers *n, const struct rtl_numbers_gpu *g, bool wanted)
+int64_t rtl_numbers_gpu(struct rtl_numbers *n, const char *host, int64_t process, uint32_t agent,
+                        const struct rtl_agent_snapshot *gpu, uint32_t part, bool wanted)
 {
-    bool described = g->agent < 0;
+    struct rtl_gpu_name pci = rtl_pci_address(gpu ? gpu->bdf : RTL_NO_BDF);
     struct rtl_id_key identity =
-        described ? gpu_identity(g->host, g->pci, g->uuid, g->part) : undescribed_identity(g->process, g->agent);
+        gpu ? gpu_identity(host, pci.text, gpu->uuid, part) : undescribed_identity(process, agent);
     int64_t number = find_number(n, &identity);
     if (number >= 0)
         return number;
-    number = g->own;
-    if (g->own >= RTL_NUMBERS_OWN || !is_free(n, GPU_TAKEN, 0, number)) {
+    number = gpu ? gpu->gpu : agent;
+    if (number >= RTL_NUMBERS_OWN || !is_free(n, GPU_TAKEN, 0, number)) {
         if (wanted)
             return -1;
         for (number = n->next_gpu; !is_free(n, GPU_TAKEN, 0, number); number++)
             continue;
         n->next_gpu = number;
     }
-    struct rtl_db_statement *add = rtl_db_prepare(
-        n->db, described ? "INSERT INTO rocpd_metadata(tag,value) VALUES(?1, json_object('host',?2,'pci',?3,'uuid',?4,"
-                           "'part',?5,'name',?6,'compute_units',?7))"
-                         : "INSERT INTO rocpd_metadata(tag,value) VALUES(?1, json_object('process',?2,'agent',?3))");
-    if (described) {
-        rtl_db_bind_string(add, 2, g->host);
-        rtl_db_bind_string(add, 3, g->pci);
-        rtl_db_bind_string(add, 4, g->uuid);
-        rtl_db_bind_int(add, 5, g->part);
-        rtl_db_bind_string(add, 6, g->name);
-        rtl_db_bind_int(add, 7, g->compute_units);
+    struct rtl_db_statement *add;
+    if (gpu) {
+        add = rtl_db_prepare_ints(n->db,
+                                  "INSERT INTO rocpd_metadata(tag,value) VALUES('gpu ' || ?1, json_object('host',?4,"
+                                  "'pci',?5,'uuid',?6,'part',?2,'name',?7,'compute_units',?3))",
+                                  number, part, gpu->compute_units);
+        rtl_db_bind_strings(add, 4, host, pci.text, gpu->uuid, gpu->name);
     } else {
-        rtl_db_bind_ints(add, 2, g->process, g->agent);
+        add = rtl_db_prepare_ints(
+            n->db, "INSERT INTO rocpd_metadata(tag,value) VALUES('gpu ' || ?1, json_object('process',?2,'agent',?3))",
+            number, process, agent);
     }
-    add_description(n, add, "gpu", number);
+    add_description(n, add);
     add_number(n, &identity, GPU_TAKEN, 0, number);
     return number;
 }
@@ -334,22 +329,21 @@ int64_t rtl_numbers_queue(struct rtl_numbers *n, const struct rtl_numbers_queue 
     char name[100];
     name_queue(q, number, name, sizeof name);
     struct rtl_db_statement *add =
-        rtl_db_prepare(n->db, "INSERT INTO rocpd_metadata(tag,value) VALUES(?1, json_object('process',?2,'gpu',?3,"
-                              "'process_gpu',?4,'queue',?5,'name',?6,'kind',?7,'slot',?8,'generation',?9,"
-                              "'way',?10,'way_why',?11))");
-    rtl_db_bind_ints(add, 2, q->process, q->gpu, q->own, q->queue_id <= INT64_MAX ? (int64_t)q->queue_id : INT64_MAX);
+        rtl_db_prepare_ints(n->db,
+                            "INSERT INTO rocpd_metadata(tag,value) VALUES('queue ' || ?1, json_object('process',?2,"
+                            "'gpu',?3,'process_gpu',?4,'queue',?5,'name',?8,'kind',?9,'slot',?6,'generation',?7,"
+                            "'way',?10,'way_why',?11))",
+                            number, q->process, q->gpu, q->own,
+                            q->queue_id <= INT64_MAX ? (int64_t)q->queue_id : INT64_MAX, q->slot, q->generation);
+    rtl_db_bind_strings(add, 8, name, queue_kinds[q->kind], rtl_queue_path_key(q->path),
+                        rtl_path_reason_key(q->path_reason));
     if (q->kind != RTL_QUEUE_KIND_SEEN)
         rtl_db_bind_null(add, 5);
-    rtl_db_bind_string(add, 6, name);
-    rtl_db_bind_string(add, 7, queue_kinds[q->kind]);
-    rtl_db_bind_ints(add, 8, q->slot, q->generation);
     if (single) {
-        rtl_db_bind_null(add, 8);
-        rtl_db_bind_null(add, 9);
+        rtl_db_bind_null(add, 6);
+        rtl_db_bind_null(add, 7);
     }
-    rtl_db_bind_string(add, 10, rtl_queue_path_key(q->path));
-    rtl_db_bind_string(add, 11, rtl_path_reason_key(q->path_reason));
-    add_description(n, add, "queue", number);
+    add_description(n, add);
     add_number(n, &identity, QUEUE_TAKEN, q->gpu, number);
     return number;
 }

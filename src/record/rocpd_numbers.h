@@ -19,6 +19,7 @@
 
 #include "record/db.h"
 #include "shm/clock_offsets.h"
+#include "shm/segment_reader.h"
 
 enum {
     RTL_NUMBERS_OWN = 1000000,  /* first number of queues that aren't on the screen */
@@ -27,22 +28,6 @@ enum {
 };
 
 struct rtl_numbers;
-
-struct rtl_numbers_process {
-    const char *host; /* texts are safe text */
-    int64_t pid, start_real_ns, start_mono_ns;
-    struct rtl_clock_offsets clocks;
-    const char *comm, *command, *rocr, *librtl;
-};
-
-struct rtl_numbers_gpu {
-    const char *host, *pci, *uuid;
-    uint32_t part;          /* index among the parts of a GPU, which share address and UUID */
-    int64_t process, agent; /* identity of a GPU that the process did not describe; agent -1: described */
-    uint32_t own;           /* the process's number */
-    const char *name;
-    uint32_t compute_units;
-};
 
 enum rtl_queue_kind {
     RTL_QUEUE_KIND_SEEN,   /* on the screen, with queue_id */
@@ -61,6 +46,12 @@ struct rtl_numbers_queue {
     uint32_t path, path_reason; /* if SEEN, as in struct rtl_queue_snapshot */
 };
 
+/* Bound an untrusted number of the segment so that sums can't overflow. */
+static inline int64_t rtl_rocpd_bounded(uint64_t value)
+{
+    return value < 1ull << 62 ? (int64_t)value : (int64_t)((1ull << 62) - 1);
+}
+
 /* Read the numbers in the file. NULL after an error, latched in the database. */
 struct rtl_numbers *rtl_numbers_open(struct rtl_db *db);
 void rtl_numbers_free(struct rtl_numbers *numbers);
@@ -69,10 +60,14 @@ void rtl_numbers_free(struct rtl_numbers *numbers);
  * need an open transaction. */
 void rtl_numbers_begin(struct rtl_numbers *numbers);
 
-/* Return the number, assigning one (*made = true) if necessary. 0 after an error, latched in the database. */
-int64_t rtl_numbers_process(struct rtl_numbers *numbers, const struct rtl_numbers_process *process, bool *made);
-/* `wanted`: assign the process's own number or none (-1). */
-int64_t rtl_numbers_gpu(struct rtl_numbers *numbers, const struct rtl_numbers_gpu *gpu, bool wanted);
+/* Return the number, assigning one (*made = true) if necessary. `host` and `command` are safe text. 0 after an error,
+ * latched in the database. */
+int64_t rtl_numbers_process(struct rtl_numbers *numbers, const struct rtl_snapshot *process, const char *host,
+                            int64_t pid, const struct rtl_clock_offsets *clocks, const char *command, bool *made);
+/* `gpu`: the agent as the process describes it, or NULL; `part`: index among the parts of a GPU, which share address
+ * and UUID. `wanted`: assign the process's own number or none (-1). */
+int64_t rtl_numbers_gpu(struct rtl_numbers *numbers, const char *host, int64_t process, uint32_t agent,
+                        const struct rtl_agent_snapshot *gpu, uint32_t part, bool wanted);
 /* -1 if there are too many queues: the caller then uses the queue of kind UNKNOWN. */
 int64_t rtl_numbers_queue(struct rtl_numbers *numbers, const struct rtl_numbers_queue *queue);
 

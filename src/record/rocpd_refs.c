@@ -12,9 +12,7 @@ int64_t rtl_rocpd_string(struct rtl_db *db, const char *text)
     rtl_db_run(add);
     struct rtl_db_statement *get = rtl_db_prepare(db, "SELECT id FROM rocpd_string WHERE string = ?");
     rtl_db_bind_string(get, 1, text);
-    int64_t id = rtl_db_step(get) ? rtl_db_int(get, 0) : 0;
-    rtl_db_reset(get);
-    return id;
+    return rtl_db_value(get);
 }
 
 int64_t rtl_rocpd_kernel(struct rtl_rocpd *r, uint32_t kernel)
@@ -64,21 +62,10 @@ static uint32_t find_gpu_part(const struct rtl_rocpd *r, const struct rtl_agent_
 /* Assign a number to an agent; `wanted`: only if the number on the screen is free. */
 static void number_gpu(struct rtl_rocpd *r, uint32_t agent, const struct rtl_agent_snapshot *a, bool wanted)
 {
-    struct rtl_rocpd_gpu *gpu = &r->gpu[agent];
-    struct rtl_gpu_name address = rtl_pci_address(a ? a->bdf : RTL_NO_BDF);
-    struct rtl_numbers_gpu g = {.host = r->host,
-                                .pci = address.text,
-                                .uuid = a ? a->uuid : "",
-                                .part = a ? find_gpu_part(r, a) : 0,
-                                .process = r->process,
-                                .agent = a ? -1 : (int64_t)agent,
-                                .own = a ? a->gpu : agent,
-                                .name = a ? a->name : "",
-                                .compute_units = a ? a->compute_units : 0};
-    int64_t id = rtl_numbers_gpu(r->numbers, &g, wanted);
+    int64_t id = rtl_numbers_gpu(r->numbers, r->host, r->process, agent, a, a ? find_gpu_part(r, a) : 0, wanted);
     if (id >= 0)
-        *gpu = (struct rtl_rocpd_gpu){
-            .known = true, .described = a, .id = id, .own = g.own, .bdf = a ? a->bdf : RTL_NO_BDF};
+        r->gpu[agent] = (struct rtl_rocpd_gpu){
+            .known = true, .described = a, .id = id, .own = a ? a->gpu : agent, .bdf = a ? a->bdf : RTL_NO_BDF};
 }
 
 void rtl_rocpd_number_gpus(struct rtl_rocpd *r)
@@ -102,14 +89,6 @@ const struct rtl_rocpd_gpu *rtl_rocpd_gpu(struct rtl_rocpd *r, uint32_t agent)
     return &r->gpu[agent];
 }
 
-static const struct rtl_queue_snapshot *find_queue_slot(const struct rtl_rocpd *r, uint32_t slot)
-{
-    for (uint32_t i = 0; i < r->latest.queue_count; i++)
-        if (r->latest.queues[i].slot == slot)
-            return &r->latest.queues[i];
-    return NULL;
-}
-
 /* Classify the queue of an event. A slot's generation only grows and the snapshot is newer than the event, so a
  * generation larger than the slot's is invalid. */
 static enum rtl_queue_kind classify_queue(struct rtl_rocpd *r, const struct rtl_event_record *event,
@@ -117,10 +96,10 @@ static enum rtl_queue_kind classify_queue(struct rtl_rocpd *r, const struct rtl_
 {
     if (!event->generation)
         return RTL_QUEUE_KIND_OTHERS;
-    const struct rtl_queue_snapshot *q = find_queue_slot(r, event->queue);
+    const struct rtl_queue_snapshot *q = rtl_queue_of(&r->latest, event->queue, 0);
     if (!q || q->generation < event->generation) {
         rtl_rocpd_refresh(r);
-        q = find_queue_slot(r, event->queue);
+        q = rtl_queue_of(&r->latest, event->queue, 0);
     }
     if (!q || event->generation & 1 || q->generation < event->generation || event->agent >= RTL_AGENTS_MAX)
         return RTL_QUEUE_KIND_UNKNOWN;

@@ -7,8 +7,7 @@
 #include "shm/segment_reader.h"
 
 enum {
-    RTL_ROCPD_ROWS = 8192,                 /* of a batch: their integers stay in the cache */
-    RTL_ROCPD_COLUMNS = 11,                /* of the INSERT */
+    RTL_ROCPD_ROWS = 8192,                 /* of a batch */
     RTL_ROCPD_SAMPLES = 4096,              /* monitor rows between two writes */
     RTL_ROCPD_EMPTY = 1,                   /* the string '' */
     RTL_ROCPD_AGENTS = RTL_AGENTS_MAX + 1, /* the last is for invalid agent numbers */
@@ -17,9 +16,8 @@ enum {
 };
 
 struct rtl_rocpd_sample {
-    const char *type; /* of device */
     int64_t device, start, end, value;
-    int64_t queue; /* -1: signals in use */
+    int64_t queue; /* -1: signals in use, and the device is the process */
 };
 
 struct rtl_rocpd_gpu {
@@ -66,8 +64,6 @@ struct rtl_rocpd {
     int64_t boot_offset; /* the newest */
     int64_t boots[8][2]; /* start and offset of each row for the next write; more than one is rare */
     uint32_t boot_count;
-    struct rtl_db_rows rows;
-    int64_t values[RTL_ROCPD_ROWS * RTL_ROCPD_COLUMNS];
 };
 
 /* Return the id of an object that a row refers to, and insert the object on first use. Errors are latched in the
@@ -79,12 +75,6 @@ const struct rtl_rocpd_gpu *rtl_rocpd_gpu(struct rtl_rocpd *rocpd, uint32_t agen
 int64_t rtl_rocpd_queue(struct rtl_rocpd *rocpd, const struct rtl_event_record *event);
 /* Return the queue of a kind of which each GPU has one. */
 int64_t rtl_rocpd_single_queue(struct rtl_rocpd *rocpd, uint32_t agent, enum rtl_queue_kind kind);
-
-/* Bound an untrusted number of the segment so that sums can't overflow. */
-static inline int64_t rtl_rocpd_bounded(uint64_t value)
-{
-    return value < 1ull << 62 ? (int64_t)value : (int64_t)((1ull << 62) - 1);
-}
 
 /* Return the event's agent, or RTL_AGENTS_MAX if it is invalid. */
 static inline uint32_t rtl_rocpd_agent(const struct rtl_event_record *event)

@@ -22,7 +22,7 @@
 
 const char *rtl_rocpd_signal(struct rtl_db *db)
 {
-    /* in files of an earlier rtl-top `dims` has another format, and completionSignal is a generated column */
+    /* other tools' files have no `dims` */
     static const char plain[] = "SELECT count(*) FROM pragma_table_xinfo('rocpd_op')"
                                 " WHERE hidden = 0 AND name IN ('completionSignal', 'queueId', 'dims')";
     return rtl_db_one(db, plain) == 3 ? SIGNAL : "completionSignal";

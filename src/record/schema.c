@@ -25,6 +25,10 @@ RTL_DEFINE_FIELDS(queue_error, QUEUE_ERROR)
 #define STRUCT struct rtl_agent_snapshot
 RTL_DEFINE_FIELDS(gpu, GPU)
 RTL_DEFINE_FIELDS(busy, BUSY)
+RTL_DEFINE_FIELDS(cause, CAUSE)
+#undef STRUCT
+#define STRUCT struct rtl_gap
+RTL_DEFINE_FIELDS(gap, GAP)
 #undef STRUCT
 #define STRUCT struct rtl_copies_snapshot
 RTL_DEFINE_FIELDS(copies, COPIES)
@@ -49,6 +53,12 @@ RTL_DEFINE_FIELDS(node, NODE)
 #define REASON(sym, num, key, text, writer) "('reason', " #num ", '" key "'), "
 #define STATE(sym, num, name)               "('state', " #num ", '" name "'), "
 #define NOTE(sym, bit, key, text)           "('note', 1 << " #bit ", '" key "'), "
+#define COPY_REASON(sym, num, key, text, writer)    ", ('copy_reason', " #num ", '" key "')"
+#define DIRECTION(sym, num, key, text, meaning)     "('direction', " #num ", '" key "'), "
+#define COPIES_KEY "frame INTEGER NOT NULL, agent INTEGER NOT NULL, direction INTEGER NOT NULL"
+#define WAY(sym, num, key, text)                    ", ('way', " #num ", '" key "')"
+#define WAY_REASON(sym, num, key, text)             ", ('way_reason', " #num ", '" key "')"
+#define ERROR(status, key, text)            "('queue_error', " #status ", '" key "'), "
 
 const struct rtl_db_set rtl_series_set = {
     "rtl_recording",
@@ -87,14 +97,7 @@ const struct rtl_db_set rtl_series_set = {
     "CASE WHEN bucket < 128 THEN 1 ELSE 1 << ((bucket >> 6) - 1) END AS width_ns, value AS dispatches FROM ("
     "SELECT s.frame, s.kernel, j.key, j.value, sum(CASE j.key % 2 WHEN 0 THEN j.value ELSE 0 END) "
     "OVER (PARTITION BY s.frame, s.kernel ORDER BY j.key) AS bucket "
-    "FROM rtl_kernel_sample s, json_each(s.buckets) j) WHERE key % 2 = 1;\n"};
-
-#define COPY_REASON(sym, num, key, text, writer)    ", ('copy_reason', " #num ", '" key "')"
-#define DIRECTION(sym, num, key, text, meaning)     "('direction', " #num ", '" key "'), "
-#define COPIES_KEY "frame INTEGER NOT NULL, agent INTEGER NOT NULL, direction INTEGER NOT NULL"
-
-const struct rtl_db_set rtl_copies_set = {
-    "rtl_copies_sample",
+    "FROM rtl_kernel_sample s, json_each(s.buckets) j) WHERE key % 2 = 1;\n"
     "CREATE TABLE rtl_copies_sample(" COPIES_KEY RTL_COPIES_FIELDS(RTL_COLUMN) RTL_HISTOGRAM_COLUMNS
     ", PRIMARY KEY(frame, agent, direction)) WITHOUT ROWID;\n"
     "CREATE TABLE rtl_copies_untimed(" COPIES_KEY ", reason INTEGER NOT NULL, copies INTEGER NOT NULL, "
@@ -103,41 +106,42 @@ const struct rtl_db_set rtl_copies_set = {
     ";\n"
     "CREATE VIEW rtl_copies AS SELECT f.recording, f.sequence, f.time_ns, l.key AS direction_key, s.* "
     "FROM rtl_copies_sample s JOIN rtl_frame f ON f.id = s.frame "
-    "LEFT JOIN rtl_label l ON l.kind = 'direction' AND l.number = s.direction;\n"};
-
-#define WAY(sym, num, key, text)                    ", ('way', " #num ", '" key "')"
-#define WAY_REASON(sym, num, key, text)             ", ('way_reason', " #num ", '" key "')"
-
-/* Also adds the labels of reasons and notes that an older recorder did not know. */
-const struct rtl_db_set rtl_queue_paths_set = {
-    "rtl_queue_way",
+    "LEFT JOIN rtl_label l ON l.kind = 'direction' AND l.number = s.direction;\n"
     "CREATE TABLE rtl_queue_way(frame INTEGER NOT NULL, slot INTEGER NOT NULL" RTL_QUEUE_PATH_FIELDS(RTL_COLUMN)
     ", PRIMARY KEY(frame, slot)) WITHOUT ROWID;\n"
     "INSERT INTO rtl_label VALUES ('version', 1, 'ways')" RTL_QUEUE_PATHS(WAY) RTL_PATH_REASONS(WAY_REASON) ";\n"
-    "INSERT INTO rtl_label SELECT v.column1, v.column2, v.column3 FROM (VALUES " RTL_UNTIMED_REASONS(REASON)
-    RTL_NOTES(NOTE) "('version', 1, 'rtl-top-db')) v WHERE NOT EXISTS "
-    "(SELECT 1 FROM rtl_label l WHERE l.kind = v.column1 AND l.number = v.column2);\n"
     "CREATE VIEW rtl_ways AS SELECT f.recording, f.sequence, f.time_ns, w.frame, w.slot, l.key AS way, "
     "r.key AS reason FROM rtl_queue_way w JOIN rtl_frame f ON f.id = w.frame "
     "LEFT JOIN rtl_label l ON l.kind = 'way' AND l.number = w.way "
-    "LEFT JOIN rtl_label r ON r.kind = 'way_reason' AND r.number = w.reason;\n"};
-
-#define ERROR(status, key, text)            "('queue_error', " #status ", '" key "'), "
-
-const struct rtl_db_set rtl_queue_errors_set = {
-    "rtl_queue_error",
+    "LEFT JOIN rtl_label r ON r.kind = 'way_reason' AND r.number = w.reason;\n"
     "CREATE TABLE rtl_queue_error(frame INTEGER NOT NULL, slot INTEGER NOT NULL" RTL_QUEUE_ERROR_FIELDS(RTL_COLUMN)
     ", PRIMARY KEY(frame, slot)) WITHOUT ROWID;\n"
     "INSERT INTO rtl_label VALUES " RTL_QUEUE_ERRORS(ERROR) "('version', 1, 'queue_errors');\n"
     "CREATE VIEW rtl_queue_errors AS SELECT f.recording, f.sequence, f.time_ns, e.slot, "
     "COALESCE(l.key, e.error) AS error, k.full_name AS kernel, e.after_ns FROM rtl_queue_error e "
     "JOIN rtl_frame f ON f.id = e.frame LEFT JOIN rtl_label l ON l.kind = 'queue_error' AND l.number = e.error "
-    "LEFT JOIN rtl_kernel k ON k.recording = f.recording AND k.kernel = e.kernel - 1 WHERE e.error <> 0;\n"};
-
-const struct rtl_db_set rtl_process_info_set = {
-    "rtl_process",
+    "LEFT JOIN rtl_kernel k ON k.recording = f.recording AND k.kernel = e.kernel - 1 WHERE e.error <> 0;\n"
     "CREATE TABLE rtl_process(recording INTEGER PRIMARY KEY, rank INTEGER, label TEXT NOT NULL, container TEXT NOT NULL"
     ");\n"};
+
+#define CAUSE(sym, num, key, words)         "('cause', " #num ", '" key "'), "
+
+const struct rtl_db_set rtl_gaps_set = {
+    "rtl_gpu_cause",
+    "CREATE TABLE rtl_gpu_cause(frame INTEGER NOT NULL, gpu INTEGER NOT NULL" RTL_CAUSE_FIELDS(RTL_COLUMN)
+    ", PRIMARY KEY(frame, gpu)) WITHOUT ROWID;\n"
+    "CREATE TABLE rtl_gap(frame INTEGER NOT NULL, gpu INTEGER NOT NULL, number INTEGER NOT NULL"
+    RTL_GAP_FIELDS(RTL_COLUMN) ", PRIMARY KEY(frame, gpu, number)) WITHOUT ROWID;\n"
+    "INSERT INTO rtl_label VALUES " RTL_CAUSES(CAUSE) "('version', 1, 'gaps');\n"
+    "CREATE VIEW rtl_gaps AS SELECT f.recording, f.sequence, f.time_ns, g.gpu, g.start_mono_ns, g.length_ns, "
+    "COALESCE(l.key, g.cause) AS cause, g.no_work_ns, g.copies_ns, b.full_name AS before, a.full_name AS after, "
+    "g.queue_before, g.queue_after FROM rtl_gap g JOIN rtl_frame f ON f.id = g.frame "
+    "LEFT JOIN rtl_label l ON l.kind = 'cause' AND l.number = g.cause "
+    "LEFT JOIN rtl_kernel b ON b.recording = f.recording AND b.kernel = g.kernel_before - 1 "
+    "LEFT JOIN rtl_kernel a ON a.recording = f.recording AND a.kernel = g.kernel_after - 1 WHERE g.length_ns > 0;\n"};
+
+const struct rtl_db_set rtl_steps_set = {
+    "rtl_step", "CREATE TABLE rtl_step(recording INTEGER PRIMARY KEY, marker TEXT);\n"};
 
 const struct rtl_db_set rtl_observed_set = {
     "rtl_observed_frame",
@@ -173,14 +177,10 @@ const struct rtl_db_set rtl_calls_set = {
     "FROM rtl_range r JOIN path p ON p.recording = r.recording AND p.range = r.parent AND r.range > r.parent) "
     "SELECT f.recording, f.sequence, f.time_ns, p.path, s.* "
     "FROM rtl_range_sample s JOIN rtl_frame f ON f.id = s.frame "
-    "JOIN path p ON p.recording = f.recording AND p.range = s.range;\n"};
-
-const struct rtl_db_set rtl_pairs_set = {
-    "rtl_pair_sample",
+    "JOIN path p ON p.recording = f.recording AND p.range = s.range;\n"
     "CREATE TABLE rtl_pair_frame(frame INTEGER PRIMARY KEY" RTL_PAIRS_FIELDS(RTL_COLUMN) ");\n"
     "CREATE TABLE rtl_pair_sample(frame INTEGER NOT NULL, range INTEGER NOT NULL, kernel INTEGER NOT NULL" RTL_HISTOGRAM_COLUMNS
-    ", PRIMARY KEY(frame, range, kernel)) WITHOUT ROWID;\n"
-    "INSERT INTO rtl_label VALUES ('version', 1, 'pairs');\n"};
+    ", PRIMARY KEY(frame, range, kernel)) WITHOUT ROWID;\n"};
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "get_field and set_field copy the low bytes");
 

@@ -135,6 +135,29 @@ enum rtl_field_kind { RTL_FIELD_SET, RTL_FIELD_GROW };
     X(clock_drift_over_ns, clock_drift_over_ns, SET)
 static_assert(RTL_IDLE_COUNT == 6, "a column of gaps and one of their time for each class (tables.h)");
 
+/* in rtl_gpu_cause, a row in each frame in which a field changed; of struct rtl_agent_snapshot */
+#define RTL_CAUSE_FIELDS(X)                          \
+    X(short_ns, cause_ns[RTL_CAUSE_SHORT], GROW)     \
+    X(no_work_ns, cause_ns[RTL_CAUSE_NO_WORK], GROW) \
+    X(copies_ns, cause_ns[RTL_CAUSE_COPIES], GROW)   \
+    X(barrier_ns, cause_ns[RTL_CAUSE_BARRIER], GROW) \
+    X(queued_ns, cause_ns[RTL_CAUSE_QUEUED], GROW)   \
+    X(unknown_ns, cause_ns[RTL_CAUSE_UNKNOWN], GROW) \
+    X(last_end_mono_ns, last_end_mono_ns, SET)
+static_assert(RTL_CAUSE_COUNT == 6, "a column for each cause (tables.h)");
+
+/* in rtl_gap, a row in the first frame with the gap, and one of length 0 when it is gone; of struct rtl_gap */
+#define RTL_GAP_FIELDS(X)                \
+    X(start_mono_ns, start_mono_ns, SET) \
+    X(length_ns, length_ns, SET)         \
+    X(no_work_ns, no_work_ns, SET)       \
+    X(copies_ns, copies_ns, SET)         \
+    X(kernel_before, kernel_before, SET) \
+    X(kernel_after, kernel_after, SET)   \
+    X(queue_before, queue_before, SET)   \
+    X(queue_after, queue_after, SET)     \
+    X(cause, cause, SET)
+
 /* in rtl_copies_sample, before those of its histogram; of struct rtl_copies_snapshot */
 #define RTL_COPIES_FIELDS(X) \
     X(gpu, gpu, SET)         \
@@ -199,8 +222,8 @@ struct rtl_field_list {
 };
 extern const struct rtl_field_list rtl_recording_fields, rtl_frame_fields, rtl_observed_fields, rtl_kernel_fields,
     rtl_launch_fields, rtl_estimate_fields, rtl_histogram_fields, rtl_queue_fields, rtl_queue_path_fields,
-    rtl_queue_error_fields, rtl_gpu_fields, rtl_busy_fields, rtl_copies_fields, rtl_calls_fields, rtl_pairs_fields,
-    rtl_call_fields, rtl_memory_fields, rtl_node_fields;
+    rtl_queue_error_fields, rtl_gpu_fields, rtl_busy_fields, rtl_cause_fields, rtl_gap_fields, rtl_copies_fields,
+    rtl_calls_fields, rtl_pairs_fields, rtl_call_fields, rtl_memory_fields, rtl_node_fields;
 
 /* Define rtl_NAME_fields from the list RTL_LIST_FIELDS of members of STRUCT; the columns in CREATE TABLE. */
 #define RTL_FIELD_(column, member, how_) \
@@ -226,12 +249,11 @@ extern const struct rtl_field_list rtl_recording_fields, rtl_frame_fields, rtl_o
 enum { RTL_RECORDED_QUANTILES = 4 };
 
 extern const struct rtl_db_set rtl_series_set; /* snapshots and time series */
-/* Sets that files of older recorders lack: copies, queue paths, processes, queue errors. */
-extern const struct rtl_db_set rtl_copies_set, rtl_queue_paths_set, rtl_process_info_set, rtl_queue_errors_set;
+extern const struct rtl_db_set rtl_gaps_set; /* causes of idle time and longest gaps; not in files of older recorders */
+extern const struct rtl_db_set rtl_steps_set;    /* in files whose recorder's user has marked a step */
 extern const struct rtl_db_set rtl_observed_set; /* estimates, in files of observed processes only */
 /* Functions, ranges and marks have numbers of the recording, in the order of first sight. */
 extern const struct rtl_db_set rtl_calls_set;
-extern const struct rtl_db_set rtl_pairs_set; /* kernels by range: numbers of rtl_range and rtl_kernel */
 
 /* Bind the fields of `now` from parameter `at` on; GROW binds the difference to `before` (NULL: to 0). Returns the next
  * parameter. */

@@ -15,8 +15,6 @@ struct rtl_sink {
     struct rtl_outfile *out;
     gzFile file;
     int error; /* errno of the first failure */
-    size_t used;
-    char buffer[1 << 16];
 };
 
 static void free_sink(struct rtl_sink *sink)
@@ -51,26 +49,11 @@ struct rtl_sink *rtl_sink_open(const char *path, const struct rtl_outfile_option
     return sink;
 }
 
-static void flush_buffer(struct rtl_sink *sink)
-{
-    errno = 0;
-    if (sink->used && !sink->error && gzwrite(sink->file, sink->buffer, (unsigned)sink->used) != (int)sink->used)
-        sink->error = errno ? errno : EIO;
-    sink->used = 0;
-}
-
 void rtl_sink_write(struct rtl_sink *sink, const char *bytes, size_t count)
 {
-    while (count && !sink->error) {
-        size_t n = sizeof sink->buffer - sink->used;
-        n = count < n ? count : n;
-        memcpy(sink->buffer + sink->used, bytes, n);
-        sink->used += n;
-        bytes += n;
-        count -= n;
-        if (sink->used == sizeof sink->buffer)
-            flush_buffer(sink);
-    }
+    errno = 0;
+    if (count && !sink->error && gzwrite(sink->file, bytes, (unsigned)count) != (int)count)
+        sink->error = errno ? errno : EIO;
 }
 
 void rtl_sink_print(struct rtl_sink *sink, const char *format, ...)
@@ -91,7 +74,6 @@ bool rtl_sink_failed(const struct rtl_sink *sink)
 
 bool rtl_sink_close(struct rtl_sink *sink, bool keep, char *why, size_t why_bytes)
 {
-    flush_buffer(sink);
     errno = 0;
     if (gzclose(sink->file) != Z_OK && !sink->error)
         sink->error = errno ? errno : EIO;

@@ -45,20 +45,12 @@ static bool write_out(struct rtl_tracer *t, uint32_t count)
     enum rtl_db_status status = rtl_rocpd_write_linked(t->rocpd, t->buffer, count, &t->state, &t->leave);
     pthread_mutex_unlock(&turn);
     if (status == RTL_DB_OK) {
-        t->result.rows = t->state.rows;
-        t->result.copies = t->state.copies;
-        t->result.lost = t->state.events.lost;
-        t->result.calls = t->state.calls;
-        t->result.markers = t->state.markers;
-        t->result.calls_lost = t->state.calls_lost;
-        t->result.linked = t->state.linked;
-        t->result.left_out = t->state.left_out;
-        t->result.unknown = t->state.unknown;
+        t->result.state = t->state;
         return true;
     }
     t->result.status = (int)status;
     snprintf(t->result.why, sizeof t->result.why, "%s (%llu dispatches and copies are in it, %u more are not)",
-             rtl_db_why(t->db), (unsigned long long)t->result.rows, count);
+             rtl_db_why(t->db), (unsigned long long)t->result.state.rows, count);
     return false;
 }
 
@@ -155,7 +147,6 @@ int rtl_tracer_start(const struct rtl_tracer_options *o, struct rtl_tracer **out
         return free_tracer(t, RTL_READER_NO_RING);
     }
     rtl_reader_clocks(t->reader, true); /* all recordings in a file use the host's clock */
-    t->result.before = t->state.events.first;
     struct rtl_db_options options = {.write = true, .force = o->force, .page_bytes = RTL_ROCPD_PAGE};
     status = (int)rtl_db_open(o->file, &options, &t->db, why, why_bytes);
     if (status)

@@ -27,16 +27,10 @@ struct rtl_tracer_options {
 };
 
 struct rtl_tracer_result {
-    int status;                          /* exit status of rtl-top */
-    char why[512];                       /* one line when the status is not 0 */
-    uint64_t rows, copies;               /* written: all, and copies among them */
-    uint64_t calls, markers, calls_lost; /* of HIP and roctx, if they are recorded */
-    uint64_t linked;                     /* dispatches and copies that have their call */
-    uint64_t lost;                       /* overwritten in the ring before they were read */
-    uint64_t before;                     /* overwritten before the recording began */
-    uint64_t left_out;                   /* read, but not written because of at_once */
-    uint64_t unknown;                    /* written with an unknown queue or GPU */
-    bool exited;                         /* the process has ended */
+    int status;                   /* exit status of rtl-top */
+    char why[512];                /* one line when the status is not 0 */
+    struct rtl_rocpd_state state; /* after the last write */
+    bool exited;                  /* the process has ended */
 };
 
 /* Open everything, then start the thread. Returns 0, or an exit status and `why`. */

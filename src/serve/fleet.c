@@ -3,16 +3,14 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "shm/hip_api_reader.h"
-#include "shm/proc_file.h"
+#include "text/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SCAN_SHARE = 100, SCAN_PAUSE_SECONDS = 10 };
-static const uint64_t SECOND = 1000000000, INFO_NS = 10000000000;
+static const uint64_t INFO_NS = 10 * RTL_SEC;
 
 struct rtl_fleet *rtl_fleet_create(uint32_t most, const struct rtl_options *only, bool wake, bool observe)
 {
@@ -38,11 +36,13 @@ static void close_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
     s->series = NULL;
     rtl_user_release_names(s->user, s->names);
     rtl_user_may_hold(s->user, &s->bytes, 0);
+    rtl_step_log_forget(&s->steps.log);
+    s->steps = (struct rtl_served_steps){.kernel = 0};
     s->names = 0;
     rtl_snapshot_free(&s->snapshot); /* before rtl_attach_close: it points to names of the reader */
     s->has_snapshot = false;
     if (s->attach.reader)
-        rtl_heartbeat_close(&s->heartbeat);
+        rtl_control_close(&s->control);
     rtl_attach_close(&s->attach);
 }
 
@@ -55,20 +55,22 @@ static void close_calls(struct rtl_served *s)
     s->api = -1;
 }
 
-static void free_served(struct rtl_fleet *fleet, struct rtl_served *s)
+static void remove_served(struct rtl_fleet *fleet, uint32_t at)
 {
+    struct rtl_served *s = fleet->served[at];
     close_kernels(fleet, s);
     close_calls(s);
     s->user->processes--;
     free(s);
+    fleet->served[at] = fleet->served[--fleet->count];
 }
 
 void rtl_fleet_free(struct rtl_fleet *fleet)
 {
     if (!fleet)
         return;
-    for (uint32_t i = 0; i < fleet->count; i++)
-        free_served(fleet, fleet->served[i]);
+    while (fleet->count)
+        remove_served(fleet, fleet->count - 1);
     rtl_totals_free(&fleet->totals);
     free(fleet->all);
     free(fleet->evicted);
@@ -94,7 +96,8 @@ static void leave_out_estimates(struct rtl_snapshot *s)
 /* Names of an observed process belong to the observer and are not charged. */
 static uint64_t memory_of_kernels(const struct rtl_served *s, const struct rtl_snapshot *now)
 {
-    uint64_t bytes = RTL_KERNELS_MAX * sizeof *s->series + rtl_snapshot_memory(now);
+    uint64_t bytes =
+        RTL_KERNELS_MAX * sizeof *s->series + rtl_snapshot_memory(now) + rtl_step_log_memory(&s->steps.log);
     return bytes + (s->attach.reader ? rtl_reader_memory(s->attach.reader) : 0);
 }
 
@@ -128,7 +131,7 @@ static void update_credit(struct rtl_served *s)
 {
     uint64_t now = rtl_clock_ns(CLOCK_BOOTTIME), from = s->credited_ns;
     if (!from)
-        from = s->start_time * (SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+        from = s->start_time * (RTL_SEC / (uint64_t)sysconf(_SC_CLK_TCK));
     if (from < now)
         rtl_credit_add(&s->credit, now - from);
     else if (!s->credited_ns)
@@ -152,6 +155,28 @@ static void end_share(struct rtl_fleet *fleet, struct rtl_served *s, const struc
     s->credit = after->credit;
     fleet->refused += after->refused;
     fleet->untrue += after->untrue;
+}
+
+void rtl_served_steps_add(struct rtl_served_steps *steps, const struct rtl_snapshot *snapshot, const char *pattern)
+{
+    uint64_t runs = 0, kernel = 0;
+    if (!pattern)
+        rtl_step_log_add(&steps->log, snapshot, 1);
+    for (uint32_t i = 0; i < snapshot->kernel_count; i++) {
+        const struct rtl_kernel_snapshot *k = &snapshot->kernels[i];
+        uint64_t key = rtl_step_kernel_key(k->id);
+        if (pattern ? !rtl_text_contains(k->name, pattern) : steps->log.choice != key)
+            continue;
+        kernel = key;
+        runs += k->calls;
+    }
+    bool same = kernel && kernel == steps->kernel && runs >= steps->runs;
+    if (same && runs == steps->runs)
+        return; /* no step ended: its time counts on from at_ns */
+    steps->mean_ns = same ? (snapshot->taken_mono_ns - steps->at_ns) / (runs - steps->runs) : 0;
+    steps->kernel = kernel;
+    steps->runs = runs;
+    steps->at_ns = snapshot->taken_mono_ns;
 }
 
 /* A damaged segment is closed and adds nothing any more. */
@@ -181,6 +206,7 @@ static void read_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
     rtl_snapshot_free(&s->snapshot);
     s->snapshot = now;
     s->has_snapshot = true;
+    rtl_served_steps_add(&s->steps, &s->snapshot, fleet->only->step);
 }
 
 static void read_calls(struct rtl_fleet *fleet, struct rtl_served *s)
@@ -260,8 +286,7 @@ static void finish_process(struct rtl_fleet *fleet, uint32_t at)
     } else {
         fleet->unread++;
     }
-    free_served(fleet, s);
-    fleet->served[at] = fleet->served[--fleet->count];
+    remove_served(fleet, at);
     fleet->ended++;
 }
 
@@ -308,7 +333,7 @@ static void find_kernels(struct rtl_fleet *fleet, struct rtl_served *s)
         return;
     }
     if (s->attach.reader)
-        rtl_heartbeat_open(&s->heartbeat, s->attach.reader);
+        rtl_control_open(s->attach.reader, &s->control, NULL, 0);
     memset(&s->snapshot, 0, sizeof s->snapshot);
 }
 
@@ -321,30 +346,27 @@ static struct rtl_served *find_served(const struct rtl_fleet *fleet, const struc
 }
 
 /* True if the options choose the process or one of its ancestors, or if it is served already. */
-static bool is_chosen(const struct rtl_fleet *fleet, const struct rtl_proc_entry *all, int count, int at)
+static bool is_chosen(const struct rtl_fleet *fleet, const struct rtl_proc_entry *e)
 {
     enum { GENERATIONS = 64 };
     const struct rtl_options *o = fleet->only;
-    if (!rtl_options_name_process(o) || find_served(fleet, &all[at]))
+    if (!rtl_options_name_process(o) || find_served(fleet, e))
         return true;
-    for (int left = GENERATIONS; left > 0 && at >= 0; left--) {
-        int parent = count - 1;
+    for (int left = GENERATIONS; left > 0 && e; left--) {
         for (uint32_t i = 0; i < o->pid_count; i++)
-            if (o->pids[i] == all[at].pid)
+            if (o->pids[i] == e->pid)
                 return true;
-        if (o->process && all[at].pid != getpid() && rtl_proc_has_name(all[at].pid, o->process))
+        if (o->process && e->pid != getpid() && rtl_proc_has_name(e->pid, o->process))
             return true;
-        while (parent >= 0 && all[parent].pid != all[at].parent)
-            parent--;
-        at = parent;
+        e = rtl_proc_find(fleet->all, (uint32_t)fleet->all_count, e->parent);
     }
     return false;
 }
 
-static bool is_running(const struct rtl_proc_entry *all, int count, pid_t pid, uint64_t start_time)
+/* True if the current scan found the process. */
+static bool is_running(const struct rtl_fleet *fleet, pid_t pid, uint64_t start_time)
 {
-    const struct rtl_proc_entry *e = rtl_proc_find(all, (uint32_t)count, pid);
-    return e && e->start_time == start_time;
+    return rtl_proc_is_among(fleet->all, (uint32_t)fleet->all_count, pid, start_time);
 }
 
 /* Return the uid that pays for the process. Considers only the segments that are open. */
@@ -385,8 +407,7 @@ static bool evict_process(struct rtl_fleet *fleet, const struct rtl_user *user)
     } else {
         fleet->evicted[fleet->evicted_count++] = (struct rtl_proc_entry){.pid = s->pid, .start_time = s->start_time};
     }
-    free_served(fleet, s);
-    fleet->served[at] = fleet->served[--fleet->count];
+    remove_served(fleet, at);
     return true;
 }
 
@@ -405,7 +426,6 @@ static void add_served(struct rtl_fleet *fleet, struct rtl_served *fresh)
         return;
     }
     *s = *fresh;
-    s->heartbeat.reader = s->attach.reader;
     s->user->processes++;
     fleet->served[fleet->count++] = s;
     struct rtl_proc_entry *before = find_evicted(fleet, s);
@@ -477,11 +497,11 @@ static void begin_scan(struct rtl_fleet *fleet)
         fleet->all = NULL;
     for (uint32_t i = fleet->count; fleet->all && i-- > 0;) {
         struct rtl_served *s = fleet->served[i];
-        if (!s->ended_ns && !is_running(fleet->all, fleet->all_count, s->pid, s->start_time))
+        if (!s->ended_ns && !is_running(fleet, s->pid, s->start_time))
             s->ended_ns = rtl_mono_ns();
     }
     for (uint32_t i = fleet->evicted_count; fleet->all && i-- > 0;)
-        if (!is_running(fleet->all, fleet->all_count, fleet->evicted[i].pid, fleet->evicted[i].start_time))
+        if (!is_running(fleet, fleet->evicted[i].pid, fleet->evicted[i].start_time))
             fleet->evicted[i] = fleet->evicted[--fleet->evicted_count];
 }
 
@@ -492,9 +512,9 @@ static void continue_scan(struct rtl_fleet *fleet, uint64_t until)
     if (!fleet->all)
         begin_scan(fleet);
     while (fleet->all && fleet->all_at < fleet->all_count && rtl_mono_ns() < until) {
-        int at = fleet->all_at++;
-        if (is_chosen(fleet, fleet->all, fleet->all_count, at))
-            check_process(fleet, &fleet->all[at]);
+        const struct rtl_proc_entry *e = &fleet->all[fleet->all_at++];
+        if (is_chosen(fleet, e))
+            check_process(fleet, e);
     }
     fleet->scan_took_ns += rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
     if (fleet->all && fleet->all_at < fleet->all_count)
@@ -502,21 +522,7 @@ static void continue_scan(struct rtl_fleet *fleet, uint64_t until)
     free(fleet->all);
     fleet->all = NULL;
     fleet->left_out = fleet->leaving_out;
-    uint64_t pause = fleet->scan_took_ns * SCAN_SHARE, most = SCAN_PAUSE_SECONDS * SECOND;
-    if (pause < SECOND)
-        pause = SECOND;
-    fleet->scan_ns = rtl_mono_ns() + (pause < most ? pause : most);
-}
-
-/* If the process has closed its descriptor, its maps are read, which may be long: the time is charged. */
-static bool has_ended(struct rtl_served *s)
-{
-    if (s->ended_ns || !has_kernels(s) || !rtl_user_may_read(s->user, rtl_mono_ns()))
-        return s->ended_ns;
-    uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    bool alive = rtl_attach_alive(&s->attach);
-    rtl_user_charge(s->user, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from);
-    return !alive;
+    fleet->scan_ns = rtl_mono_ns() + rtl_proc_scan_pause(fleet->scan_took_ns, RTL_SEC);
 }
 
 bool rtl_fleet_tick(struct rtl_fleet *fleet)
@@ -525,13 +531,13 @@ bool rtl_fleet_tick(struct rtl_fleet *fleet)
     bool more = false;
     for (uint32_t i = fleet->count; i-- > 0;) {
         struct rtl_served *s = fleet->served[i];
-        bool over = has_ended(s);
+        bool over = s->ended_ns || (has_kernels(s) && !rtl_attach_alive_charged(&s->attach, s->user));
         if (over && rtl_mono_ns() < until)
             finish_process(fleet, i);
         else if (over)
             more = true;
         else if (s->attach.reader && fleet->wake)
-            rtl_heartbeat_send(&s->heartbeat, NULL);
+            rtl_control_heartbeat(&s->control);
     }
     if (rtl_mono_ns() >= fleet->scan_ns)
         continue_scan(fleet, until);

@@ -3,7 +3,7 @@
  * most one per second. When a traced process has ended, its last state is read from its segment, which outlives it.
  *
  * Every call is short, whatever the processes do. rtl_fleet_collect stops after RTL_COLLECT_NS, reads the cheapest
- * processes first, and respects the limits of users.h and shares.h; a process that is not read keeps its old numbers
+ * processes first, and respects the limits of users.h and totals.h; a process that is not read keeps its old numbers
  * and is marked late. rtl_fleet_tick continues an unfinished scan and unread ends in the next call. One thread.
  */
 #ifndef RTL_SERVE_FLEET_H
@@ -14,9 +14,9 @@
 #include <sys/types.h>
 
 #include "model/merge.h"
+#include "model/step_choice.h"
 #include "serve/totals.h"
-#include "serve/shares.h"
-#include "watch/heartbeat.h"
+#include "shm/control_client.h"
 #include "options/options.h"
 #include "watch/proc_scan.h"
 #include "watch/attach.h"
@@ -27,6 +27,18 @@ enum {
     RTL_TICK_NS = 50000000,
 };
 static const uint64_t RTL_ENDED_KEPT_NS = 30000000000ull; /* how long an ended process may wait for its last read */
+
+/* The steps of a process: the runs of the kernel that marks them (model/model_data.h). Zeroed: no snapshot was added.
+ * rtl_step_log_forget frees the log. */
+struct rtl_served_steps {
+    struct rtl_step_log log;
+    uint64_t kernel;  /* key of the marker; with a pattern, of the last kernel that matches; 0: none */
+    uint64_t runs;    /* since the process's start */
+    uint64_t at_ns;   /* time of the snapshot with these runs */
+    uint64_t mean_ns; /* of the steps between the last two such snapshots; 0: unknown */
+};
+/* Add a snapshot. `pattern`: a part of the marker's mangled name; NULL: choose it automatically. */
+void rtl_served_steps_add(struct rtl_served_steps *steps, const struct rtl_snapshot *snapshot, const char *pattern);
 
 struct rtl_served {
     pid_t pid;
@@ -46,10 +58,11 @@ struct rtl_served {
     bool returned, calls_returned;
     /* kernels; empty if the process only records its calls */
     struct rtl_attach attach;
-    struct rtl_heartbeat heartbeat;
+    struct rtl_control_link control;
     struct rtl_snapshot snapshot; /* the latest, if there is one */
     bool has_snapshot;
-    bool damaged;     /* its segment is not read any more: its counters would be added twice */
+    bool damaged; /* its segment is not read any more: its counters would be added twice */
+    struct rtl_served_steps steps;
     uint32_t *series; /* of its kernels, see rtl_totals_add */
     /* HIP calls; -1 and empty without */
     int api;
@@ -58,7 +71,7 @@ struct rtl_served {
 };
 
 struct rtl_fleet {
-    const struct rtl_options *only; /* names processes, also chooses their descendants; none: all */
+    const struct rtl_options *only; /* the processes, with their descendants (none: all), and the marker of steps */
     bool wake;                      /* keep processes in mode auto timing */
     bool observe;                   /* include processes that aren't traced */
     struct rtl_options outside;     /* options for observing */

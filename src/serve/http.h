@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum {
     RTL_HTTP_CONNECTIONS = 128,

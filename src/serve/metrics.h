@@ -39,6 +39,8 @@
     X(PROCESS_BUSY, "rtl_process_gpu_busy_seconds", COUNTER, "pid,rank,gpu", "time in which timed kernels ran")        \
     X(PROCESS_KERNEL, "rtl_process_kernel_duration_seconds", SUMMARY, "pid,rank,kernel,id,family",                     \
       "how long timed kernels of a process ran: sum and count")                                                        \
+    X(STEPS, "rtl_steps", COUNTER, "pid,rank,kernel,id,family", "steps: runs of the kernel that marks them")           \
+    X(STEP_SECONDS, "rtl_step_seconds", GAUGE, "pid,rank", "mean time of a step since the page before")                \
     X(API, "rtl_api_duration_seconds", HISTOGRAM, "function,kind", "how long HIP calls took on the calling thread")    \
     X(API_ERRORS, "rtl_api_errors", COUNTER, "function,kind", "HIP calls that returned an error")                      \
     X(RANGES, "rtl_range_duration_seconds", HISTOGRAM, "range", "how long roctx ranges were open")                     \

@@ -377,11 +377,6 @@ void rtl_page_seconds(struct rtl_page *page, uint64_t ns)
     add_value(page, seconds_of(ns), text);
 }
 
-void rtl_page_info(struct rtl_page *page)
-{
-    rtl_page_count(page, 1);
-}
-
 void rtl_page_summary(struct rtl_page *page, uint64_t values, uint64_t sum_ns)
 {
     if (page->format == RTL_FORMAT_PROTOBUF)
@@ -394,8 +389,8 @@ void rtl_page_histogram(struct rtl_page *page, const struct rtl_prom_buckets *bu
 {
     if (page->format == RTL_FORMAT_PROTOBUF) {
         encode_histogram(page, buckets);
-        return;
+    } else {
+        write_buckets(page, buckets);
+        write_summary(page, buckets->values, buckets->sum_ns);
     }
-    write_buckets(page, buckets);
-    write_summary(page, buckets->values, buckets->sum_ns);
 }

@@ -43,10 +43,9 @@ void rtl_page_free(struct rtl_page *page);
 void rtl_page_metric(struct rtl_page *page, enum rtl_metric metric);
 /* Set the labels of the next samples: one value for each label of the metric; "" omits the label. */
 void rtl_page_labels(struct rtl_page *page, const char *const *values);
-/* Add a sample of each type. */
+/* Add a sample of each type; an info has the count 1. */
 void rtl_page_count(struct rtl_page *page, uint64_t value);
 void rtl_page_seconds(struct rtl_page *page, uint64_t ns);
-void rtl_page_info(struct rtl_page *page);
 void rtl_page_histogram(struct rtl_page *page, const struct rtl_prom_buckets *buckets);
 void rtl_page_summary(struct rtl_page *page, uint64_t values, uint64_t sum_ns);
 

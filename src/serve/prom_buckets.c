@@ -1,6 +1,8 @@
-/* Histograms in classic buckets. See prom_buckets.h. */
+/* Histograms in the classic and native buckets of Prometheus. See prom_buckets.h. */
 #include "serve/prom_buckets.h"
 #include "stats/histogram.h"
+
+#include <math.h>
 
 uint32_t rtl_prom_bucket_of(uint64_t low_ns)
 {
@@ -20,6 +22,47 @@ uint64_t rtl_prom_bucket_upper_ns(uint32_t number)
         return (1ull << RTL_PROM_BUCKET_LOW) - 1;
     return (1ull << log2) + ((uint64_t)((number - 1) % RTL_PROM_BUCKET_PARTS + 1) << (log2 - 2)) - 1;
 }
+
+/* --- native buckets --- */
+
+enum { BUCKETS = 35 * 64, UNKNOWN = 0, BIAS = 2 }; /* in the table: 0 unknown, 1 zero bucket, 2 first bucket */
+
+int rtl_prom_native_of(uint32_t bucket)
+{
+    static uint16_t table[BUCKETS]; /* one thread only */
+    bucket = bucket < BUCKETS ? bucket : BUCKETS - 1;
+    if (table[bucket] == UNKNOWN) {
+        double middle = ((double)rtl_bucket_low(bucket) + (double)(rtl_bucket_width(bucket) - 1) / 2) / 1e9;
+        int number =
+            middle > RTL_PROM_NATIVE_ZERO ? (int)ceil(log2(middle) * (1 << RTL_PROM_NATIVE_SCHEMA)) : INT16_MIN;
+        number = number > RTL_PROM_NATIVE_LAST ? RTL_PROM_NATIVE_LAST : number;
+        table[bucket] = (uint16_t)(number < RTL_PROM_NATIVE_FIRST ? BIAS - 1 : number - RTL_PROM_NATIVE_FIRST + BIAS);
+    }
+    return table[bucket] - BIAS;
+}
+
+uint32_t rtl_prom_native_spans(const uint64_t count[RTL_PROM_NATIVE_COUNT],
+                               struct rtl_prom_native_span spans[RTL_PROM_NATIVE_SPANS],
+                               uint32_t from[RTL_PROM_NATIVE_SPANS])
+{
+    uint32_t spanned = 0, end = 0;
+    for (uint32_t i = 0; i < RTL_PROM_NATIVE_COUNT; i++) {
+        if (!count[i])
+            continue;
+        if (spanned && i - end <= RTL_PROM_NATIVE_GAP) {
+            spans[spanned - 1].length += i + 1 - end;
+        } else {
+            from[spanned] = i;
+            spans[spanned] = (struct rtl_prom_native_span){
+                .offset = spanned ? (int32_t)(i - end) : (int32_t)i + RTL_PROM_NATIVE_FIRST, .length = 1};
+            spanned++;
+        }
+        end = i + 1;
+    }
+    return spanned;
+}
+
+/* --- counting --- */
 
 /* Beyond any real process; keeps a damaged segment from wrapping the sum. */
 static const uint64_t VALUES_MAX = 1ull << 62;
@@ -62,12 +105,12 @@ void rtl_prom_buckets_grow(struct rtl_prom_buckets *to, const struct rtl_histogr
         grow_bucket(to, i * RTL_CHUNK_BUCKETS + RTL_CHUNK_BUCKETS - 1,
                     earlier && earlier->coarse ? earlier->coarse[i] : 0, later->coarse[i]);
     uint64_t total = earlier ? earlier->total_ns : 0;
-    rtl_count_up(&to->sum_ns, later->total_ns > total ? later->total_ns - total : 0);
+    to->sum_ns = rtl_plus(to->sum_ns, later->total_ns > total ? later->total_ns - total : 0);
 }
 
 void rtl_prom_buckets_add(struct rtl_prom_buckets *to, const struct rtl_prom_buckets *more)
 {
-    rtl_count_up(&to->sum_ns, more->sum_ns);
+    to->sum_ns = rtl_plus(to->sum_ns, more->sum_ns);
     if (!more->values || !has_room(to, more->values))
         return;
     for (uint32_t i = 0; i < RTL_PROM_BUCKET_COUNT; i++)

@@ -46,14 +46,6 @@ size_t rtl_proto_double(char *out, unsigned field, double value)
     return n;
 }
 
-size_t rtl_proto_bytes(char *out, unsigned field, const void *bytes, size_t length)
-{
-    size_t n = write_key(out, field, BYTES);
-    n += rtl_proto_varint(out + n, length);
-    memcpy(out + n, bytes, length);
-    return n + length;
-}
-
 size_t rtl_proto_wrap(char *at, unsigned field, size_t length)
 {
     char head[RTL_PROTO_FIELD];
@@ -62,4 +54,10 @@ size_t rtl_proto_wrap(char *at, unsigned field, size_t length)
     memmove(at + n, at, length);
     memcpy(at, head, n);
     return n + length;
+}
+
+size_t rtl_proto_bytes(char *out, unsigned field, const void *bytes, size_t length)
+{
+    memcpy(out, bytes, length);
+    return rtl_proto_wrap(out, field, length);
 }

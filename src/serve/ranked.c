@@ -23,7 +23,6 @@ void rtl_ranked_free(struct rtl_ranked *ranked)
     }
     free(ranked->series);
     rtl_id_map_free(ranked->table);
-    free(ranked->free);
     rtl_ranked_init(ranked, ranked->most, ranked->keep_ns);
 }
 
@@ -52,16 +51,8 @@ static void fill_table(struct rtl_ranked *r)
 
 static bool reserve_series(struct rtl_ranked *r)
 {
-    if (r->count == r->room && !r->free_count) {
-        uint32_t room = r->room;
-        if (!rtl_grow(&r->series, &room, r->count + 1, sizeof *r->series))
-            return false;
-        uint32_t *unused = realloc(r->free, room * sizeof *unused);
-        if (!unused)
-            return false;
-        r->free = unused;
-        r->room = room;
-    }
+    if (!r->free_count && !rtl_grow(&r->series, &r->room, r->count + 1, sizeof *r->series))
+        return false;
     if (!r->table)
         r->table = rtl_id_map_new(RTL_SERIES_MAX);
     return r->table != NULL;
@@ -79,7 +70,7 @@ uint32_t rtl_ranked_find(struct rtl_ranked *r, const char *name, size_t length, 
     if (!added || rtl_ranked_living(r) == RTL_SERIES_MAX || r->text + length > RTL_SERIES_TEXT_MAX ||
         !reserve_series(r))
         return RTL_SERIES_OTHER;
-    uint32_t number = r->free_count ? r->free[r->free_count - 1] : r->count;
+    uint32_t number = r->free_count ? r->free : r->count;
     char *copy = malloc(length + 1);
     if (!copy || !rtl_id_map_add(r->table, &key, number)) {
         free(copy);
@@ -88,10 +79,12 @@ uint32_t rtl_ranked_find(struct rtl_ranked *r, const char *name, size_t length, 
     memcpy(copy, name, length);
     copy[length] = '\0';
     r->text += length;
-    if (r->free_count)
+    if (r->free_count) {
+        r->free = r->series[number].next_free;
         r->free_count--;
-    else
+    } else {
         r->count++;
+    }
     r->series[number] =
         (struct rtl_series){.hash = hash, .name = copy, .length = length, .kind = kind, .found = r->now_ns};
     *added = true;
@@ -125,10 +118,10 @@ struct rtl_tally *rtl_ranked_tally(struct rtl_ranked *r, uint32_t number)
     return frame ? frame : &r->other;
 }
 
-static void add_tally(struct rtl_tally *to, const struct rtl_tally *more)
+void rtl_tally_add(struct rtl_tally *to, const struct rtl_tally *more)
 {
-    rtl_count_up(&to->calls, more->calls);
-    rtl_count_up(&to->errors, more->errors);
+    to->calls = rtl_plus(to->calls, more->calls);
+    to->errors = rtl_plus(to->errors, more->errors);
     rtl_prom_buckets_add(&to->times, &more->times);
 }
 
@@ -177,14 +170,15 @@ static void remove_unused(struct rtl_ranked *r, rtl_ranked_forget *forget, void 
         if (!s->name || s->shown || s->holders || r->now_ns - s->found < r->keep_ns)
             continue;
         if (s->own)
-            add_tally(&r->ended, s->own);
+            rtl_tally_add(&r->ended, s->own);
         if (forget)
             forget(context, i);
         r->text -= s->length;
         free(s->name);
         free(s->own);
-        *s = (struct rtl_series){0};
-        r->free[r->free_count++] = i;
+        *s = (struct rtl_series){.next_free = r->free};
+        r->free = i;
+        r->free_count++;
         any = true;
     }
     if (any)
@@ -197,8 +191,8 @@ void rtl_ranked_settle(struct rtl_ranked *r, uint64_t now_ns, rtl_ranked_forget 
         struct rtl_series *s = &r->series[i];
         if (!s->frame)
             continue;
-        rtl_count_up(&s->recent, s->frame->times.sum_ns);
-        rtl_count_up(&s->recent, s->frame->calls);
+        s->recent = rtl_plus(s->recent, s->frame->times.sum_ns);
+        s->recent = rtl_plus(s->recent, s->frame->calls);
     }
     rank_series(r, now_ns);
     for (uint32_t i = 0; i < r->count; i++) {
@@ -206,7 +200,7 @@ void rtl_ranked_settle(struct rtl_ranked *r, uint64_t now_ns, rtl_ranked_forget 
         if (!s->frame)
             continue;
         struct rtl_tally *own = s->shown ? get_tally(&s->own) : NULL;
-        add_tally(own ? own : &r->other, s->frame);
+        rtl_tally_add(own ? own : &r->other, s->frame);
         free(s->frame);
         s->frame = NULL;
     }

@@ -28,10 +28,12 @@ struct rtl_tally {
     uint64_t calls, errors;
     struct rtl_prom_buckets times;
 };
+void rtl_tally_add(struct rtl_tally *to, const struct rtl_tally *more);
 
 struct rtl_series {
-    uint64_t hash; /* identity: of name and kind; colliding series count as one */
-    char *name;    /* NULL: unused entry */
+    uint64_t hash;      /* identity: of name and kind; colliding series count as one */
+    char *name;         /* NULL: unused entry */
+    uint32_t next_free; /* of an unused entry */
     size_t length;
     unsigned kind;
     bool shown;
@@ -46,7 +48,7 @@ struct rtl_ranked {
     struct rtl_series *series;
     uint32_t count, room, shown, most; /* count: entries, some may be unused */
     struct rtl_id_map *table;          /* numbers by hash; NULL while empty */
-    uint32_t *free, free_count;        /* unused entries */
+    uint32_t free, free_count;         /* unused entries: the first one, and their number */
     size_t text;
     uint64_t keep_ns; /* how long a series without holders is kept */
     uint64_t now_ns;  /* of the last frame */

@@ -1,7 +1,9 @@
-/* Writing all metrics of the machine to a page. See render.h. */
+/* Writing all metrics of the machine to pages. See render.h. */
 #include "serve/render.h"
+#include "base/clock.h"
 #include "base/version.h"
 #include "model/labels.h"
+#include "model/model_gpus.h"
 #include "shm/hip_api_snapshot.h"
 #include "shm/gpu_names.h"
 
@@ -145,7 +147,7 @@ static void render_copies(const struct rtl_served_gpu *gpu, const char *label, s
         const struct rtl_served_copies *c = &gpu->copies[i];
         if (!c->count)
             continue;
-        rtl_page_labels(page, (const char *[]){label, rtl_direction_key((unsigned)i)});
+        rtl_page_labels(page, (const char *[]){label, rtl_direction_names((unsigned)i).key});
         if (page->metric == RTL_METRIC_COPY_DURATION)
             rtl_page_histogram(page, &c->times);
         else
@@ -160,17 +162,13 @@ static void render_gpus(const struct rtl_totals *t, struct rtl_page *page, enum 
         const struct rtl_served_gpu *gpu = &t->gpus[i];
         struct rtl_gpu_name bdf = gpu_label(gpu->bdf);
         const char *label = bdf.text;
-        if (metric == RTL_METRIC_GPU_IDLE || metric == RTL_METRIC_GPU_GAPS) {
-            render_gaps(gpu, label, page);
-            continue;
-        }
-        if (metric == RTL_METRIC_COPIES || metric == RTL_METRIC_COPY_BYTES || metric == RTL_METRIC_COPY_DURATION) {
-            render_copies(gpu, label, page);
-            continue;
-        }
         rtl_page_labels(page, (const char *[]){label, gpu->name, gpu->uuid});
-        if (metric == RTL_METRIC_GPU)
-            rtl_page_info(page);
+        if (metric == RTL_METRIC_GPU_IDLE || metric == RTL_METRIC_GPU_GAPS)
+            render_gaps(gpu, label, page);
+        else if (metric == RTL_METRIC_COPIES || metric == RTL_METRIC_COPY_BYTES || metric == RTL_METRIC_COPY_DURATION)
+            render_copies(gpu, label, page);
+        else if (metric == RTL_METRIC_GPU)
+            rtl_page_count(page, 1);
         else if (metric == RTL_METRIC_GPU_BUSY)
             rtl_page_seconds(page, gpu->busy_ns);
         else
@@ -191,7 +189,8 @@ static void render_queues(const struct rtl_fleet *fleet, struct rtl_page *page, 
             const char *way = rtl_queue_path_key(q->path);
             struct rtl_gpu_name bdf = gpu_label(rtl_bdf_of(&s->snapshot, q->agent));
             char id[40];
-            if (!q->live || q->shared || !left)
+            if (!q->live || q->shared || !left ||
+                (metric == RTL_METRIC_QUEUE_DEPTH && !rtl_depth_is_known(&s->snapshot, q)))
                 continue;
             left--;
             /* queue ids of a process may repeat, slots don't */
@@ -263,12 +262,23 @@ static void render_process_memory(const struct rtl_served *s, const char *pid, c
     }
 }
 
-static uint64_t count_in_flight(const struct rtl_snapshot *snapshot)
+/* Only processes with steps have these metrics. */
+static void render_process_steps(struct rtl_fleet *fleet, const struct rtl_served *s, const char *pid, const char *rank,
+                                 struct rtl_page *page)
 {
-    uint64_t depth = 0;
-    for (uint32_t i = 0; i < snapshot->queue_count; i++)
-        depth += snapshot->queues[i].live ? snapshot->queues[i].depth : 0;
-    return depth;
+    uint64_t kernel = s->steps.kernel;
+    uint32_t number = kernel && kernel <= RTL_KERNELS_MAX ? s->series[kernel - 1] : 0;
+    const char *labels[5] = {pid, rank, RTL_OTHER_LABEL, "", ""};
+    struct label_text id;
+    if (!kernel || (page->metric == RTL_METRIC_STEP_SECONDS && !s->steps.mean_ns))
+        return;
+    if (page->metric == RTL_METRIC_STEPS && number && number <= fleet->totals.kernels.count)
+        kernel_labels(fleet, number - 1, labels + 2, &id);
+    rtl_page_labels(page, labels);
+    if (page->metric == RTL_METRIC_STEPS)
+        rtl_page_count(page, s->steps.runs);
+    else
+        rtl_page_seconds(page, s->steps.mean_ns);
 }
 
 static void render_process(struct rtl_fleet *fleet, const struct rtl_served *s, struct rtl_page *page)
@@ -277,25 +287,24 @@ static void render_process(struct rtl_fleet *fleet, const struct rtl_served *s, 
     const char *labels[] = {pid.text,     rank.text,         s->info.title,
                             s->info.user, s->info.container, s->has_snapshot ? rtl_mode_label(s->snapshot.mode) : ""};
     const struct rtl_snapshot *snapshot = &s->snapshot;
-    if (page->metric == RTL_METRIC_MEMORY) {
-        render_process_memory(s, pid.text, rank.text, page);
+    /* busy times of observed processes are estimates, traced processes lose no packets */
+    enum rtl_metric unknown = rtl_is_observed(snapshot) ? RTL_METRIC_PROCESS_BUSY : RTL_METRIC_PROCESS_LOST;
+    if (page->metric != RTL_METRIC_MEMORY && page->metric != RTL_METRIC_PROCESS &&
+        (!s->has_snapshot || page->metric == unknown))
         return;
-    }
-    if (page->metric != RTL_METRIC_PROCESS && !s->has_snapshot)
+    if (page->metric == RTL_METRIC_PROCESS_IN_FLIGHT && !rtl_depth_is_known(snapshot, NULL))
         return;
-    if (page->metric == (rtl_is_observed(snapshot) ? RTL_METRIC_PROCESS_BUSY : RTL_METRIC_PROCESS_LOST))
-        return; /* busy times of observed processes are estimates, traced processes lose no packets */
-    if (page->metric == RTL_METRIC_PROCESS_BUSY) {
-        render_process_busy(s, pid.text, rank.text, page);
-        return;
-    }
-    if (page->metric == RTL_METRIC_PROCESS_KERNEL) {
-        render_process_kernels(fleet, s, pid.text, rank.text, page);
-        return;
-    }
     rtl_page_labels(page, labels);
-    if (page->metric == RTL_METRIC_PROCESS)
-        rtl_page_info(page);
+    if (page->metric == RTL_METRIC_MEMORY)
+        render_process_memory(s, pid.text, rank.text, page);
+    else if (page->metric == RTL_METRIC_PROCESS_BUSY)
+        render_process_busy(s, pid.text, rank.text, page);
+    else if (page->metric == RTL_METRIC_PROCESS_KERNEL)
+        render_process_kernels(fleet, s, pid.text, rank.text, page);
+    else if (page->metric >= RTL_METRIC_STEPS && page->metric <= RTL_METRIC_STEP_SECONDS)
+        render_process_steps(fleet, s, pid.text, rank.text, page);
+    else if (page->metric == RTL_METRIC_PROCESS)
+        rtl_page_count(page, 1);
     else if (page->metric == RTL_METRIC_PROCESS_START)
         rtl_page_seconds(page, snapshot->start_real_ns);
     else if (page->metric == RTL_METRIC_PROCESS_DISPATCHES)
@@ -305,7 +314,7 @@ static void render_process(struct rtl_fleet *fleet, const struct rtl_served *s, 
     else if (page->metric == RTL_METRIC_PROCESS_LOST)
         rtl_page_count(page, snapshot->packets_lost);
     else
-        rtl_page_count(page, count_in_flight(snapshot));
+        rtl_page_count(page, rtl_snapshot_in_flight(snapshot));
 }
 
 static void render_processes(struct rtl_fleet *fleet, struct rtl_page *page, enum rtl_metric metric)
@@ -322,7 +331,7 @@ static void render_server(const struct rtl_fleet *fleet, const struct rtl_serve_
 {
     rtl_page_metric(page, RTL_METRIC_SERVE);
     rtl_page_labels(page, (const char *[]){RTL_VERSION});
-    rtl_page_info(page);
+    rtl_page_count(page, 1);
     uint32_t living = 0, late = 0, left_out = fleet->left_out;
     for (uint32_t i = 0; i < fleet->count; i++) {
         living += !fleet->served[i]->ended_ns;
@@ -364,11 +373,60 @@ void rtl_render(struct rtl_fleet *fleet, const struct rtl_serve_facts *facts, st
         render_gpus(t, page, (enum rtl_metric)m);
     render_queues(fleet, page, RTL_METRIC_QUEUE_DISPATCHES);
     render_queues(fleet, page, RTL_METRIC_QUEUE_DEPTH);
-    for (int m = RTL_METRIC_PROCESS; m <= RTL_METRIC_PROCESS_KERNEL; m++)
+    for (int m = RTL_METRIC_PROCESS; m <= RTL_METRIC_STEP_SECONDS; m++)
         render_processes(fleet, page, (enum rtl_metric)m);
     render_ranked(fleet, &t->functions, page, RTL_METRIC_API);
     render_ranked(fleet, &t->functions, page, RTL_METRIC_API_ERRORS);
     render_ranked(fleet, &t->ranges, page, RTL_METRIC_RANGES);
     render_processes(fleet, page, RTL_METRIC_MEMORY);
     render_server(fleet, facts, page);
+}
+
+/* --- pages --- */
+
+static const char *const content_types[RTL_FORMAT_COUNT] = {
+    [RTL_FORMAT_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
+    [RTL_FORMAT_OPENMETRICS] = "application/openmetrics-text; version=1.0.0; charset=utf-8",
+    [RTL_FORMAT_PROTOBUF] =
+        "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited",
+};
+
+static bool is_recent(uint64_t made_ns, uint64_t now_ns)
+{
+    return made_ns && now_ns - made_ns < RTL_PAGE_NS;
+}
+
+/* The old page, or its failure, is returned while it is new, or while too many bodies are still being sent. */
+struct rtl_http_body *rtl_pages_get(struct rtl_pages *pages, struct rtl_fleet *fleet, struct rtl_http *http,
+                                    enum rtl_format format, unsigned parts)
+{
+    struct rtl_page page;
+    uint64_t from = rtl_mono_ns();
+    if (is_recent(pages->made_ns[format], from) || (pages->body[format] && !rtl_http_has_room(http)))
+        return pages->body[format];
+    rtl_http_body_free(pages->body[format]);
+    pages->body[format] = NULL;
+    pages->facts.cpu_ns = rtl_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    if (!is_recent(pages->collected_ns, from)) {
+        rtl_fleet_collect(fleet);
+        pages->collected_ns = rtl_mono_ns();
+    }
+    rtl_page_begin(&page, format, parts);
+    rtl_render(fleet, &pages->facts, &page);
+    if (rtl_page_end(&page))
+        pages->body[format] = rtl_http_body_make(http, content_types[format], page.text, page.used);
+    else
+        rtl_page_free(&page);
+    pages->made++;
+    pages->made_ns[format] = rtl_mono_ns();
+    pages->facts.took_ns = pages->made_ns[format] - from;
+    return pages->body[format];
+}
+
+void rtl_pages_free(struct rtl_pages *pages)
+{
+    for (int i = 0; i < RTL_FORMAT_COUNT; i++) {
+        rtl_http_body_free(pages->body[i]);
+        pages->body[i] = NULL;
+    }
 }

@@ -27,15 +27,10 @@ void rtl_totals_free(struct rtl_totals *totals)
     rtl_ranked_free(&totals->ranges);
 }
 
-static uint64_t growth(uint64_t earlier, uint64_t later)
-{
-    return later > earlier ? later - earlier : 0;
-}
-
 static void add_times(uint64_t *credit, uint64_t ns, uint64_t factor)
 {
     uint64_t more;
-    rtl_count_up(credit, __builtin_mul_overflow(ns, factor, &more) ? UINT64_MAX : more);
+    *credit = rtl_plus(*credit, __builtin_mul_overflow(ns, factor, &more) ? UINT64_MAX : more);
 }
 
 void rtl_credit_add(struct rtl_credit *credit, uint64_t ns)
@@ -44,12 +39,6 @@ void rtl_credit_add(struct rtl_credit *credit, uint64_t ns)
     add_times(&credit->busy_ns, ns, RTL_CREDIT_BUSY);
     add_times(&credit->waited_ns, ns, RTL_CREDIT_WAITING);
     add_times(&credit->bytes, ns, RTL_CREDIT_BYTES);
-}
-
-static uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-    rtl_count_up(&a, b);
-    return a;
 }
 
 /* Charge the credit; false, and a false number counted, if it is exceeded. */
@@ -71,9 +60,9 @@ static bool charge_credit(struct rtl_share *share, struct rtl_credit need)
 /* Add the growth of a counter of events, or of time. */
 static void count_grown(uint64_t *counter, uint64_t earlier, uint64_t later, struct rtl_share *share, bool time)
 {
-    uint64_t more = growth(earlier, later);
+    uint64_t more = rtl_grown(later, earlier);
     if (more && charge_credit(share, (struct rtl_credit){.events = time ? 0 : more, .busy_ns = time ? more : 0}))
-        rtl_count_up(counter, more);
+        *counter = rtl_plus(*counter, more);
 }
 
 const char *rtl_totals_kernel(struct rtl_totals *totals, uint32_t number)
@@ -109,20 +98,16 @@ static void sum_kernel(struct rtl_totals *totals, const struct rtl_kernel_snapsh
 {
     if (earlier && earlier->calls == later->calls && earlier->histogram.count == later->histogram.count)
         return;
-    struct rtl_tally more = {.calls = growth(earlier ? earlier->calls : 0, later->calls)};
+    struct rtl_tally more = {.calls = rtl_grown(later->calls, earlier ? earlier->calls : 0)};
     rtl_prom_buckets_grow(&more.times, earlier ? &earlier->histogram : NULL, &later->histogram);
-    if (!charge_credit(share, (struct rtl_credit){.events = add_saturated(more.calls, more.times.values),
+    if (!charge_credit(share, (struct rtl_credit){.events = rtl_plus(more.calls, more.times.values),
                                                   .busy_ns = more.times.sum_ns}))
         return;
     if (!*series)
         *series = find_series(totals, later, share);
     uint32_t number = *series == RTL_SERIES_OTHER ? *series : *series - 1;
-    struct rtl_tally *of[] = {rtl_ranked_tally(&totals->kernels, number),
-                              &totals->families[rtl_totals_family(totals, number)]};
-    for (int i = 0; i < 2; i++) {
-        rtl_count_up(&of[i]->calls, more.calls);
-        rtl_prom_buckets_add(&of[i]->times, &more.times);
-    }
+    rtl_tally_add(rtl_ranked_tally(&totals->kernels, number), &more);
+    rtl_tally_add(&totals->families[rtl_totals_family(totals, number)], &more);
 }
 
 void rtl_totals_release(struct rtl_totals *totals, uint32_t series[RTL_KERNELS_MAX])
@@ -132,12 +117,19 @@ void rtl_totals_release(struct rtl_totals *totals, uint32_t series[RTL_KERNELS_M
             rtl_ranked_release(&totals->kernels, series[i] - 1);
 }
 
-uint32_t rtl_bdf_of(const struct rtl_snapshot *snapshot, uint32_t agent)
+/* Return the agent with this index; without one, an agent that has done nothing. */
+static const struct rtl_agent_snapshot *agent_by_index(const struct rtl_snapshot *snapshot, uint32_t agent)
 {
+    static const struct rtl_agent_snapshot none = {.bdf = RTL_NO_BDF};
     for (uint32_t i = 0; i < snapshot->agent_count; i++)
         if (snapshot->agents[i].agent == agent)
-            return snapshot->agents[i].bdf;
-    return RTL_NO_BDF;
+            return &snapshot->agents[i];
+    return &none;
+}
+
+uint32_t rtl_bdf_of(const struct rtl_snapshot *snapshot, uint32_t agent)
+{
+    return agent_by_index(snapshot, agent)->bdf;
 }
 
 static struct rtl_served_gpu *find_gpu(struct rtl_totals *totals, uint32_t bdf, struct rtl_share *share)
@@ -153,15 +145,6 @@ static struct rtl_served_gpu *find_gpu(struct rtl_totals *totals, uint32_t bdf, 
         share->gpus--;
     totals->gpus[totals->gpu_count++].bdf = bdf;
     return &totals->gpus[i];
-}
-
-static const struct rtl_agent_snapshot *find_earlier_agent(const struct rtl_snapshot *earlier, uint32_t agent)
-{
-    static const struct rtl_agent_snapshot none;
-    for (uint32_t i = 0; i < earlier->agent_count; i++)
-        if (earlier->agents[i].agent == agent)
-            return &earlier->agents[i];
-    return &none;
 }
 
 static void sum_agent(struct rtl_totals *totals, const struct rtl_agent_snapshot *earlier,
@@ -182,15 +165,11 @@ static void sum_agent(struct rtl_totals *totals, const struct rtl_agent_snapshot
 static void sum_queues(struct rtl_totals *totals, const struct rtl_snapshot *earlier, const struct rtl_snapshot *later,
                        struct rtl_share *share)
 {
-    uint32_t at = 0;
     for (uint32_t i = 0; i < later->queue_count; i++) {
-        const struct rtl_queue_snapshot *queue = &later->queues[i];
-        while (at < earlier->queue_count && earlier->queues[at].slot < queue->slot)
-            at++;
-        bool same = at < earlier->queue_count && earlier->queues[at].slot == queue->slot;
+        const struct rtl_queue_snapshot *queue = &later->queues[i], *was = rtl_queue_of(earlier, queue->slot, i);
         struct rtl_served_gpu *gpu = find_gpu(totals, rtl_bdf_of(later, queue->agent), share);
         struct rtl_prom_buckets more = {0};
-        rtl_prom_buckets_grow(&more, same ? &earlier->queues[at].wait : NULL, &queue->wait);
+        rtl_prom_buckets_grow(&more, was ? &was->wait : NULL, &queue->wait);
         if (charge_credit(share, (struct rtl_credit){.events = more.values, .waited_ns = more.sum_ns}))
             rtl_prom_buckets_add(&gpu->wait, &more);
     }
@@ -200,22 +179,20 @@ static void sum_copies(struct rtl_totals *totals, const struct rtl_snapshot *ear
                        struct rtl_share *share)
 {
     for (uint32_t i = 0; i < later->copies_count; i++) {
-        const struct rtl_copies_snapshot *now = &later->copies[i], *then = NULL;
-        for (uint32_t n = 0; !then && n < earlier->copies_count; n++)
-            if (earlier->copies[n].agent == now->agent && earlier->copies[n].direction == now->direction)
-                then = &earlier->copies[n];
+        const struct rtl_copies_snapshot *now = &later->copies[i],
+                                         *then = rtl_copies_of(earlier, now->agent, now->direction);
         if (now->direction >= RTL_DIRECTION_COUNT)
             continue;
         struct rtl_served_copies *c = &find_gpu(totals, rtl_bdf_of(later, now->agent), share)->copies[now->direction];
-        uint64_t count = growth(then ? then->count : 0, now->count), bytes = growth(then ? then->bytes : 0, now->bytes);
+        uint64_t count = rtl_grown(now->count, then ? then->count : 0),
+                 bytes = rtl_grown(now->bytes, then ? then->bytes : 0);
         struct rtl_prom_buckets more = {0};
         rtl_prom_buckets_grow(&more, then ? &then->histogram : NULL, &now->histogram);
-        if (!charge_credit(share, (struct rtl_credit){.events = add_saturated(count, more.values),
-                                                      .busy_ns = more.sum_ns,
-                                                      .bytes = bytes}))
+        if (!charge_credit(share, (struct rtl_credit){
+                                      .events = rtl_plus(count, more.values), .busy_ns = more.sum_ns, .bytes = bytes}))
             continue;
-        rtl_count_up(&c->count, count);
-        rtl_count_up(&c->bytes, bytes);
+        c->count = rtl_plus(c->count, count);
+        c->bytes = rtl_plus(c->bytes, bytes);
         rtl_prom_buckets_add(&c->times, &more);
     }
 }
@@ -224,13 +201,9 @@ static void sum_copies(struct rtl_totals *totals, const struct rtl_snapshot *ear
 static void sum_queue_errors(struct rtl_totals *totals, const struct rtl_snapshot *earlier,
                              const struct rtl_snapshot *later)
 {
-    uint32_t at = 0;
     for (uint32_t i = 0; i < later->queue_count; i++) {
-        const struct rtl_queue_snapshot *q = &later->queues[i];
-        while (at < earlier->queue_count && earlier->queues[at].slot < q->slot)
-            at++;
-        bool known = at < earlier->queue_count && earlier->queues[at].slot == q->slot && earlier->queues[at].error &&
-                     earlier->queues[at].error_after_ns == q->error_after_ns;
+        const struct rtl_queue_snapshot *q = &later->queues[i], *was = rtl_queue_of(earlier, q->slot, i);
+        bool known = was && was->error && was->error_after_ns == q->error_after_ns;
         if (q->error && !known)
             totals->queue_errors[rtl_queue_error_place(q->error)]++;
     }
@@ -244,32 +217,19 @@ void rtl_totals_add(struct rtl_totals *totals, const struct rtl_snapshot *earlie
     earlier = earlier ? earlier : &none;
     for (uint32_t i = 0; i < later->kernel_count; i++) {
         const struct rtl_kernel_snapshot *kernel = &later->kernels[i];
-        while (at < earlier->kernel_count && earlier->kernels[at].id < kernel->id)
-            at++;
-        bool same = at < earlier->kernel_count && earlier->kernels[at].id == kernel->id;
         if (kernel->id < RTL_KERNELS_MAX)
-            sum_kernel(totals, same ? &earlier->kernels[at] : NULL, kernel, &series[kernel->id], share);
+            sum_kernel(totals, rtl_next_kernel(earlier, &at, kernel->id), kernel, &series[kernel->id], share);
     }
     for (uint32_t i = 0; i < RTL_UNTIMED_LIMIT; i++)
         count_grown(&totals->untimed[i], earlier->untimed[i], later->untimed[i], share, false);
     for (uint32_t i = 0; i < later->agent_count; i++)
-        sum_agent(totals, find_earlier_agent(earlier, later->agents[i].agent), &later->agents[i], share);
+        sum_agent(totals, agent_by_index(earlier, later->agents[i].agent), &later->agents[i], share);
     sum_queues(totals, earlier, later, share);
     sum_queue_errors(totals, earlier, later);
     sum_copies(totals, earlier, later, share);
 }
 
 /* --- calls of HIP and ranges --- */
-
-/* Find the row in the earlier snapshot, or NULL. Rows have one order in all snapshots. */
-static const struct rtl_hip_api_row_snapshot *find_earlier_row(const struct rtl_hip_api_snapshot *earlier, uint32_t *at,
-                                                               const struct rtl_hip_api_row_snapshot *row)
-{
-    int order = -1;
-    while (earlier && *at < earlier->count && (order = rtl_hip_api_compare_rows(&earlier->rows[*at], row)) < 0)
-        ++*at;
-    return earlier && *at < earlier->count && !order ? &earlier->rows[*at] : NULL;
-}
 
 /* Find or add the series of a function or range. */
 static uint32_t find_call(struct rtl_ranked *ranked, const struct rtl_hip_api_row_snapshot *row, unsigned kind,
@@ -293,17 +253,14 @@ static void sum_row(struct rtl_totals *totals, const struct rtl_hip_api_row_snap
     bool range = rtl_hip_api_is_range(later);
     struct rtl_ranked *ranked = range ? &totals->ranges : &totals->functions;
     unsigned kind = later->kind < RTL_HIP_API_KIND_COUNT && !range ? later->kind : 0;
-    struct rtl_tally more = {.calls = growth(earlier ? earlier->histogram.count : 0, later->histogram.count),
-                             .errors = growth(earlier ? earlier->errors : 0, later->errors)};
+    struct rtl_tally more = {.calls = rtl_grown(later->histogram.count, earlier ? earlier->histogram.count : 0),
+                             .errors = rtl_grown(later->errors, earlier ? earlier->errors : 0)};
     rtl_prom_buckets_grow(&more.times, earlier ? &earlier->histogram : NULL, &later->histogram);
-    uint64_t events = add_saturated(add_saturated(more.calls, more.errors), more.times.values);
+    uint64_t events = rtl_plus(rtl_plus(more.calls, more.errors), more.times.values);
     if (!charge_credit(share, (struct rtl_credit){.events = events, .waited_ns = more.times.sum_ns}))
         return;
     uint32_t number = find_call(ranked, later, kind, range ? &share->ranges : &share->functions, share->owner);
-    struct rtl_tally *tally = rtl_ranked_tally(ranked, number);
-    rtl_count_up(&tally->calls, more.calls);
-    rtl_count_up(&tally->errors, more.errors);
-    rtl_prom_buckets_add(&tally->times, &more.times);
+    rtl_tally_add(rtl_ranked_tally(ranked, number), &more);
 }
 
 void rtl_totals_add_calls(struct rtl_totals *totals, const struct rtl_hip_api_snapshot *earlier,
@@ -311,7 +268,7 @@ void rtl_totals_add_calls(struct rtl_totals *totals, const struct rtl_hip_api_sn
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < later->count; i++)
-        sum_row(totals, find_earlier_row(earlier, &at, &later->rows[i]), &later->rows[i], share);
+        sum_row(totals, rtl_hip_api_find_row(earlier, &at, &later->rows[i]), &later->rows[i], share);
 }
 
 static void forget_name(void *names, uint32_t number)
@@ -324,4 +281,64 @@ void rtl_totals_settle(struct rtl_totals *totals, uint64_t now_ns)
     rtl_ranked_settle(&totals->kernels, now_ns, forget_name, totals->names);
     rtl_ranked_settle(&totals->functions, now_ns, NULL, NULL);
     rtl_ranked_settle(&totals->ranges, now_ns, NULL, NULL);
+}
+
+/* --- shares of users --- */
+
+static uint32_t subtract(uint32_t most, uint32_t used)
+{
+    return used < most ? most - used : 0;
+}
+
+/* A user has `used` entries of a table with `room`. Return how many more the user may have: at most `most` in all, and
+ * no more than stay free then. */
+static uint32_t allowance(uint32_t most, uint32_t room, uint32_t in_use, uint32_t used)
+{
+    uint32_t left = subtract(most, used), spare = subtract(subtract(room, in_use), used) / 2;
+    return left < spare ? left : spare;
+}
+
+/* Return the used entries of a table; long names use the room of several. */
+static uint32_t entries_used(const struct rtl_ranked *ranked)
+{
+    uint32_t entries = rtl_ranked_living(ranked), texts = (uint32_t)(ranked->text / RTL_SERIES_TEXT_EACH);
+    return entries > texts ? entries : texts;
+}
+
+struct rtl_share rtl_user_share(const struct rtl_user *user, const struct rtl_totals *totals, uint32_t names)
+{
+    uint32_t of_user = allowance(RTL_USER_NAMES, RTL_SERIES_MAX, entries_used(&totals->kernels), user->names);
+    uint32_t of_process = subtract(RTL_PROCESS_NAMES, names);
+    if (user->trusted)
+        return (struct rtl_share){.names = RTL_SERIES_MAX, .gpus = RTL_SERVED_GPUS};
+    return (struct rtl_share){.names = of_user < of_process ? of_user : of_process,
+                              .gpus = allowance(RTL_USER_GPUS, RTL_SERVED_GPUS, totals->gpu_count, user->gpus)};
+}
+
+/* Counts by uid, not by account, because an account may be recycled before its series are removed. */
+static uint32_t series_left(const struct rtl_user *user, const struct rtl_ranked *ranked)
+{
+    return user->trusted ? RTL_SERIES_MAX
+                         : allowance(RTL_USER_NAMES, RTL_SERIES_MAX, entries_used(ranked),
+                                     rtl_ranked_count_owned(ranked, user->uid));
+}
+
+void rtl_user_share_calls(const struct rtl_user *user, const struct rtl_totals *totals, struct rtl_share *share)
+{
+    share->owner = user->uid;
+    share->functions = series_left(user, &totals->functions);
+    share->ranges = series_left(user, &totals->ranges);
+}
+
+void rtl_user_charge_share(struct rtl_user *user, uint32_t *names, const struct rtl_share *before,
+                           const struct rtl_share *after)
+{
+    user->names += before->names - after->names;
+    user->gpus += before->gpus - after->gpus;
+    *names += before->names - after->names;
+}
+
+void rtl_user_release_names(struct rtl_user *user, uint32_t names)
+{
+    user->names = subtract(user->names, names);
 }

@@ -10,6 +10,7 @@
 #include "shm/gpu_names.h"
 #include "shm/segment_reader.h"
 #include "text/names.h"
+#include "watch/users.h"
 
 enum { RTL_SERVED_GPUS = 128 }; /* the last one collects GPUs without an own entry */
 static const uint64_t RTL_RANGES_KEPT_NS =
@@ -81,5 +82,23 @@ enum rtl_name_family rtl_totals_family(struct rtl_totals *totals, uint32_t numbe
 
 /* Return the PCI address of a process's GPU; RTL_NO_BDF if the process has not described it. */
 uint32_t rtl_bdf_of(const struct rtl_snapshot *snapshot, uint32_t agent);
+
+/*
+ * Shares of names and GPUs per user (watch/users.h has the other limits). No user may have more of them than stay free,
+ * so some are left for the next user. The server's own user has no limit.
+ */
+enum {
+    RTL_USER_NAMES = RTL_SERIES_MAX / 2,    /* at once, for each: kernels that no other user has, ranges, functions */
+    RTL_PROCESS_NAMES = RTL_SERIES_MAX / 4, /* of them for one process */
+    RTL_USER_GPUS = RTL_SERVED_GPUS / 2,    /* ever */
+};
+
+/* Return the share left for a process that has added `names` so far; rtl_user_charge_share charges what it used. */
+struct rtl_share rtl_user_share(const struct rtl_user *user, const struct rtl_totals *totals, uint32_t names);
+/* Set the share of functions and ranges. */
+void rtl_user_share_calls(const struct rtl_user *user, const struct rtl_totals *totals, struct rtl_share *share);
+void rtl_user_charge_share(struct rtl_user *user, uint32_t *names, const struct rtl_share *before,
+                           const struct rtl_share *after);
+void rtl_user_release_names(struct rtl_user *user, uint32_t names);
 
 #endif

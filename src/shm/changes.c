@@ -41,15 +41,6 @@ static bool fail_memory(struct changes *c)
     return false;
 }
 
-static bool fetch_or_damaged(struct changes *c, enum rtl_section_id section, uint32_t entry, size_t skip, void *to,
-                             size_t bytes)
-{
-    if (rtl_fetch_entry(c->t.reader, section, entry, skip, to, bytes))
-        return true;
-    c->t.damaged = true;
-    return false;
-}
-
 /* Make room for all rows in use; new rows are hot. */
 static bool make_row_room(struct changes *c)
 {
@@ -97,7 +88,7 @@ static bool refresh_histogram(struct changes *c, uint32_t i)
     struct rtl_histogram h;
     if (row->listed)
         return true;
-    if (!fetch_or_damaged(c, RTL_SECTION_HISTOGRAMS, i, 0, &h, sizeof h))
+    if (!rtl_build_fetch(&c->t, RTL_SECTION_HISTOGRAMS, i, 0, &h, sizeof h))
         return false;
     return (!row->unsettled && h.count == row->count && h.untimed == row->failed) || append_row(c, i);
 }
@@ -108,8 +99,8 @@ static bool sum_completions(struct changes *c, uint64_t *sum)
     *sum = 0;
     for (uint32_t q = 0; q < c->t.reader->queues; q++) {
         uint64_t completed;
-        if (!fetch_or_damaged(c, RTL_SECTION_QUEUES, q, offsetof(struct rtl_queue, completed), &completed,
-                              sizeof completed))
+        if (!rtl_build_fetch(&c->t, RTL_SECTION_QUEUES, q, offsetof(struct rtl_queue, completed), &completed,
+                             sizeof completed))
             return false;
         *sum += completed;
     }
@@ -173,8 +164,8 @@ static bool read_cells(struct changes *c, uint32_t i, struct rtl_kernel_snapshot
         uint32_t slot = s->queues[q].slot;
         if (!rtl_build_is_there(&c->t, slot, i))
             continue;
-        if (!fetch_or_damaged(c, RTL_SECTION_DISPATCHES, slot * c->t.reader->view[RTL_SECTION_KERNELS].capacity + i, 0,
-                              &cell, sizeof cell))
+        if (!rtl_build_fetch(&c->t, RTL_SECTION_DISPATCHES, slot * c->t.reader->view[RTL_SECTION_KERNELS].capacity + i,
+                             0, &cell, sizeof cell))
             return false;
         rtl_build_cell(k, &busiest, &cell);
     }
@@ -220,8 +211,8 @@ static bool are_accounted(struct changes *c, bool *all)
         struct rtl_queue q = {0};
         const size_t from = offsetof(struct rtl_queue, dispatches), to = offsetof(struct rtl_queue, completed),
                      reasons = offsetof(struct rtl_queue, untimed);
-        if (!fetch_or_damaged(c, RTL_SECTION_QUEUES, s->queues[i].slot, reasons, q.untimed, sizeof q.untimed) ||
-            !fetch_or_damaged(c, RTL_SECTION_QUEUES, s->queues[i].slot, from, &q.dispatches, to - from))
+        if (!rtl_build_fetch(&c->t, RTL_SECTION_QUEUES, s->queues[i].slot, reasons, q.untimed, sizeof q.untimed) ||
+            !rtl_build_fetch(&c->t, RTL_SECTION_QUEUES, s->queues[i].slot, from, &q.dispatches, to - from))
             return false;
         calls += q.dispatches;
         for (unsigned r = 0; r < RTL_UNTIMED_LIMIT; r++)
@@ -236,10 +227,10 @@ static bool are_accounted(struct changes *c, bool *all)
 static bool refresh_all_cells(struct changes *c)
 {
     struct rtl_snapshot *s = c->t.out, all = {.queues = s->queues, .queue_count = s->queue_count};
-    all.kernels = calloc(c->rows + 1, sizeof *all.kernels);
+    all.kernels = rtl_build_array(&c->t, c->rows, sizeof *all.kernels);
     all.kernel_count = c->rows;
     if (!all.kernels)
-        return fail_memory(c);
+        return false;
     c->t.out = &all;
     bool ok = rtl_build_dispatches(&c->t);
     c->t.out = s;

@@ -44,7 +44,6 @@ static enum rtl_reader_status explain_no_control(const struct rtl_reader *reader
         (int)reader->pid, reader->comm);
 }
 
-RTL_PAGE_BEGINS_SO(struct rtl_control);
 static const struct rtl_page_kind control_page = {.magic = RTL_CONTROL_MAGIC,
                                                   .bytes = RTL_CONTROL_BYTES,
                                                   .version = RTL_CONTROL_VERSION,

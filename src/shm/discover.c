@@ -8,13 +8,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
@@ -198,16 +196,6 @@ static void search_process(struct segment_search *s)
         search_mappings(s);
 }
 
-static int open_pidfd(pid_t pid)
-{
-#ifdef SYS_pidfd_open
-    return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-    (void)pid;
-    return -1;
-#endif
-}
-
 /* Read the process's clocks for the segment's times. False if they differ from ours by an unknown offset. */
 static bool read_clocks(struct rtl_reader *reader, pid_t pid)
 {
@@ -228,7 +216,7 @@ static enum rtl_reader_status attach_reader(pid_t pid, uint64_t patience, struct
 
     struct segment_search s = {
         .process = &process, .status = RTL_READER_NOT_TRACED, .why = why, .why_bytes = why_bytes};
-    int pidfd = open_pidfd(process.tgid);
+    int pidfd = rtl_process_pidfd(process.tgid);
     search_process(&s);
     for (uint64_t waited = 0; s.being_made && s.status == RTL_READER_NOT_TRACED && waited < patience;
          waited += LOOK_NS) {
@@ -302,18 +290,8 @@ static bool still_holds(const struct rtl_reader *reader)
 
 bool rtl_reader_alive(struct rtl_reader *reader)
 {
-    struct rtl_process process;
-    if (!reader->pid)
-        return true;
-    if (reader->pidfd >= 0) {
-        struct pollfd p = {.fd = reader->pidfd, .events = POLLIN};
-        if (poll(&p, 1, 0) > 0)
-            return false;
-    } else if (rtl_process_read(reader->pid, &process) != 0 || process.start_time != reader->start_time ||
-               rtl_process_is_zombie(&process)) {
-        return false;
-    }
-    return still_holds(reader);
+    return !reader->pid ||
+           (rtl_process_is_alive(reader->pid, reader->pidfd, reader->start_time) && still_holds(reader));
 }
 
 uint64_t rtl_reader_number(const struct rtl_reader *reader)

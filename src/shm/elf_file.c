@@ -1,6 +1,7 @@
 /* Reads ELF files. See elf_file.h. */
 #include "shm/elf_file.h"
 #include "base/plain_file.h"
+#include "shm/file_data.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -38,9 +39,7 @@ static bool open_file(struct elf_input *f, const char *path, char *why, size_t w
 
 static bool read_at(const struct elf_input *f, uint64_t offset, void *to, size_t bytes)
 {
-    if (offset > f->size || bytes > f->size - offset)
-        return false;
-    return pread(f->fd, to, bytes, (off_t)offset) == (ssize_t)bytes;
+    return offset <= f->size && bytes <= f->size - offset && rtl_file_read(f->fd, to, bytes, offset);
 }
 
 /* Read a terminated string at an offset; a string that is too long becomes "". */

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum { RTL_ELF_NAME_MAX = 255, RTL_ELF_NEEDED_MAX = 256 };
 

@@ -9,7 +9,7 @@
 
 uint32_t rtl_reader_events_capacity(const struct rtl_reader *reader)
 {
-    return reader->events ? reader->view[RTL_SECTION_EVENTS].capacity : 0;
+    return reader->view[RTL_SECTION_EVENTS].capacity;
 }
 
 static bool read_ring_head(const struct rtl_reader *reader, uint64_t *head)

@@ -32,9 +32,4 @@ static inline void rtl_event_put_linked(struct rtl_segment *segment, const struc
     __atomic_store_n(&segment->ring->head, number, __ATOMIC_RELEASE);
 }
 
-static inline void rtl_event_put(struct rtl_segment *segment, const struct rtl_event_record *event)
-{
-    rtl_event_put_linked(segment, event, NULL);
-}
-
 #endif

@@ -6,8 +6,18 @@
 
 bool rtl_file_read(int fd, void *to, size_t bytes, uint64_t at)
 {
-    ssize_t n = pread(fd, to, bytes, (off_t)at);
-    return n >= 0 && (size_t)n == bytes;
+    char *out = to;
+    while (bytes) {
+        ssize_t n = pread(fd, out, bytes, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        out += n;
+        at += (uint64_t)n;
+        bytes -= (size_t)n;
+    }
+    return true;
 }
 
 bool rtl_file_data_next(int fd, struct rtl_file_data *known, uint64_t at, uint64_t *from, uint64_t *to)

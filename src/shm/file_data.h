@@ -18,7 +18,7 @@ struct rtl_file_data {
  * holes). */
 bool rtl_file_data_next(int fd, struct rtl_file_data *known, uint64_t at, uint64_t *from, uint64_t *to);
 
-/* Read exactly `bytes` bytes; false if the file is shorter. */
+/* Read exactly `bytes` bytes, also after interrupts and short reads; false if the file is shorter. */
 bool rtl_file_read(int fd, void *to, size_t bytes, uint64_t at);
 
 #endif

@@ -37,35 +37,26 @@ struct rtl_gpu_name rtl_other_queues_name(uint32_t gpu, uint32_t bdf)
     return n;
 }
 
-struct way_name {
-    const char *key, *text;
-};
-#define NAME(sym, num, key, text) [num] = {key, text},
-static const struct way_name ways[] = {RTL_QUEUE_PATHS(NAME)}, reasons[] = {RTL_PATH_REASONS(NAME)};
-#undef NAME
-
-/* Numbers missing in the tables have zeros: no name. */
-static struct way_name name_of(const struct way_name *names, size_t count, uint32_t number)
-{
-    return number < count ? names[number] : (struct way_name){NULL, NULL};
-}
+/* Numbers missing in the tables have no name. */
+#define KEY(sym, num, key, text)  [num] = key,
+#define TEXT(sym, num, key, text) [num] = text,
+static const char *const path_keys[] = {RTL_QUEUE_PATHS(KEY)};
+static const char *const reason_keys[] = {RTL_PATH_REASONS(KEY)};
+static const char *const reason_texts[] = {RTL_PATH_REASONS(TEXT)};
+#undef KEY
+#undef TEXT
 
 const char *rtl_queue_path_key(uint32_t way)
 {
-    return name_of(ways, sizeof ways / sizeof *ways, way).key;
-}
-
-const char *rtl_queue_path_meaning(uint32_t way)
-{
-    return name_of(ways, sizeof ways / sizeof *ways, way).text;
+    return way < sizeof path_keys / sizeof *path_keys ? path_keys[way] : NULL;
 }
 
 const char *rtl_path_reason_key(uint32_t why)
 {
-    return name_of(reasons, sizeof reasons / sizeof *reasons, why).key;
+    return why < sizeof reason_keys / sizeof *reason_keys ? reason_keys[why] : NULL;
 }
 
 const char *rtl_path_reason_text(uint32_t why)
 {
-    return name_of(reasons, sizeof reasons / sizeof *reasons, why).text;
+    return why < sizeof reason_texts / sizeof *reason_texts ? reason_texts[why] : NULL;
 }

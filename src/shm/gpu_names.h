@@ -20,9 +20,8 @@ struct rtl_gpu_name rtl_queue_name(uint32_t gpu, uint32_t bdf, uint64_t queue_id
 struct rtl_gpu_name rtl_other_queues_name(uint32_t gpu, uint32_t bdf); /* of the shared slot */
 
 /* Names of paths and reasons by number; NULL for 0 (not known) and for numbers of a newer library. */
-const char *rtl_queue_path_key(uint32_t way);     /* "native" */
-const char *rtl_queue_path_meaning(uint32_t way); /* text on screen */
-const char *rtl_path_reason_key(uint32_t why);    /* "rings_itself" */
-const char *rtl_path_reason_text(uint32_t why);   /* text on screen */
+const char *rtl_queue_path_key(uint32_t way);   /* "native" */
+const char *rtl_path_reason_key(uint32_t why);  /* "rings_itself" */
+const char *rtl_path_reason_text(uint32_t why); /* text on screen */
 
 #endif

@@ -4,7 +4,6 @@
 #include "shm/late_file.h"
 #include "shm/reader_private.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,11 +19,12 @@ enum { ENVIRONMENT_MAX = 1 << 20 };
 
 /* --- the environment it was started with --- */
 
-/* Open the path below the process's root folder with O_PATH. Returns -1 on failure; *missing: no such file exists. */
+/* Open the path below the process's root folder with O_PATH. Returns -1 on failure; *missing: no such file exists. It
+ * stays unchanged if the process has just ended and has no root any more. */
 static int open_in_target(pid_t pid, const char *path, bool *missing)
 {
     int fd = rtl_process_open(pid, path, O_PATH);
-    *missing = fd == -ENOENT || fd == -ENOTDIR;
+    *missing = fd == -ESRCH ? *missing : fd == -ENOENT || fd == -ENOTDIR;
     return fd < 0 ? -1 : fd;
 }
 
@@ -72,33 +72,11 @@ static void read_target_environment(const struct rtl_process *p, struct rtl_gpu_
 
 static void read_target_mappings(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
-    char *line = NULL;
-    size_t room = 0;
-    FILE *maps = rtl_proc_fopen(p->pid, "maps");
-    while (maps && getline(&line, &room, maps) > 0) {
-        const char *file = strchr(line, '/');
-        if (!file)
-            continue;
-        use->runtime |= strstr(file, "/libhsa-runtime64") != NULL;
-        use->library |= strstr(file, "/librtl.so") != NULL;
-        if (strstr(file, "/" RTL_PROFILER_LIBRARY))
-            rtl_profiler_because(&use->profiler, "%.*s is loaded", (int)strcspn(file, "\n"), file);
-    }
-    free(line);
-    if (maps)
-        fclose(maps);
-}
-
-static void read_target_descriptors(const struct rtl_process *p, struct rtl_gpu_use *use)
-{
-    char folder[RTL_PROC_PATH_MAX], link[sizeof DEVICE + 1];
-    DIR *dir = opendir(rtl_proc_path(folder, p->pid, "fd"));
-    for (struct dirent *e; dir && !use->device && (e = readdir(dir));) {
-        ssize_t n = readlinkat(dirfd(dir), e->d_name, link, sizeof link);
-        use->device = n == sizeof DEVICE - 1 && memcmp(link, DEVICE, sizeof DEVICE - 1) == 0;
-    }
-    if (dir)
-        closedir(dir);
+    char profiler[PATH_MAX];
+    use->runtime |= rtl_process_maps(p->pid, "/libhsa-runtime64", NULL, NULL);
+    use->library |= rtl_process_maps(p->pid, "/librtl.so", NULL, NULL);
+    if (rtl_process_mapped_file(p->pid, "/" RTL_PROFILER_LIBRARY, profiler, sizeof profiler))
+        rtl_profiler_because(&use->profiler, "%s is loaded", profiler);
 }
 
 /* Check access by mode bits only: this code doesn't read the process's supplementary groups. */
@@ -129,7 +107,7 @@ void rtl_gpu_use_read(const struct rtl_process *p, struct rtl_gpu_use *use)
 {
     read_target_environment(p, use);
     read_target_mappings(p, use);
-    read_target_descriptors(p, use);
+    use->device |= rtl_process_has_open(p->pid, DEVICE);
     check_device(p, use);
     check_program_file(p, use);
 }

@@ -3,9 +3,8 @@
  * number stands in it before and after the copy.
  */
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "shm/hip_api_events.h"
+#include "shm/hip_api_reader.h"
 #include "shm/file_data.h"
 
 static bool read_heads(int fd, uint64_t heads[RTL_HIP_API_BLOCKS])

@@ -203,37 +203,26 @@ static bool read_links(struct segment_copy *c)
 /* --- putting it into the snapshot --- */
 
 /* Copy the octaves that have counts. */
-static bool put_histogram(struct rtl_snapshot *to, const struct rtl_hip_api_buckets *buckets, uint64_t total_ns,
+static bool put_histogram(struct rtl_snapshot *to, struct rtl_hip_api_buckets *buckets, uint64_t total_ns,
                           uint64_t most_ns, struct rtl_histogram_copy *h)
 {
-    enum { OCTAVES = RTL_HIP_API_BUCKETS / RTL_CHUNK_BUCKETS };
-    uint64_t any[OCTAVES] = {0};
-    uint32_t octaves = 0, lowest = 0;
+    uint64_t *octave[RTL_OCTAVES_MAX] = {NULL};
+    uint32_t lowest = 0;
     *h = (struct rtl_histogram_copy){.total_ns = total_ns, .max_ns = most_ns};
     for (uint32_t i = RTL_HIP_API_BUCKETS; i--;) {
-        any[i / RTL_CHUNK_BUCKETS] |= buckets->count[i];
+        if (!buckets->count[i])
+            continue;
+        octave[i / RTL_CHUNK_BUCKETS] = &buckets->count[i - i % RTL_CHUNK_BUCKETS];
         h->count += buckets->count[i];
-        lowest = buckets->count[i] ? i : lowest;
+        lowest = i;
     }
-    for (uint32_t o = 0; o < OCTAVES; o++)
-        octaves += any[o] != 0;
-    if (!octaves)
-        return true;
-    h->octaves = rtl_snapshot_allocate(to, octaves * sizeof *h->octaves);
-    if (!h->octaves)
-        return false;
-    for (uint32_t o = 0; o < OCTAVES; o++)
-        if (any[o]) {
-            struct rtl_octave *octave = &h->octaves[h->octave_count++];
-            octave->octave = (uint8_t)o;
-            memcpy(octave->bucket, &buckets->count[o * RTL_CHUNK_BUCKETS], sizeof octave->bucket);
-        }
     /* the segment has no minimum: the low edge of the lowest bucket (stats/histogram.h) */
     uint32_t shift = lowest < 2 * RTL_CHUNK_BUCKETS ? 0 : lowest / RTL_CHUNK_BUCKETS - 1;
     uint64_t low = (uint64_t)(lowest - shift * RTL_CHUNK_BUCKETS) << shift;
     h->min_ns = low < most_ns ? low : most_ns;
-    return true;
+    return rtl_snapshot_set_octaves(to, h, octave);
 }
+_Static_assert(RTL_HIP_API_BUCKETS / RTL_CHUNK_BUCKETS <= RTL_OCTAVES_MAX, "as many octaves");
 
 static void put_row_name(struct rtl_hip_api_row_snapshot *to, const struct rtl_hip_api_row *row)
 {
@@ -263,11 +252,6 @@ static bool is_used(const struct segment_copy *c, uint32_t i)
     return c->row[i].state == 1 && (c->sum[i].calls || c->row[i].open || c->row[i].in_use);
 }
 
-static int compare_rows(const void *a, const void *b)
-{
-    return rtl_hip_api_compare_rows(a, b);
-}
-
 static bool put_rows(struct segment_copy *c)
 {
     struct rtl_hip_api_snapshot *api = c->api;
@@ -285,7 +269,7 @@ static bool put_rows(struct segment_copy *c)
         api->count++;
     }
     if (api->count)
-        qsort(api->rows, api->count, sizeof *api->rows, compare_rows);
+        qsort(api->rows, api->count, sizeof *api->rows, rtl_hip_api_compare_rows);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < api->count; i++) /* only a damaged segment has two rows of one name: keep the first */
         if (!kept || rtl_hip_api_compare_rows(&api->rows[kept - 1], &api->rows[i]) != 0)
@@ -341,13 +325,6 @@ static bool put_nodes(struct segment_copy *c)
     return ok;
 }
 
-static int compare_kernel_id(const void *key, const void *element)
-{
-    const struct rtl_kernel_snapshot *kernel = element;
-    uint32_t id = *(const uint32_t *)key;
-    return (id > kernel->id) - (id < kernel->id);
-}
-
 /* Find the hash of a kernel's name by its row. False: it has none, or came after the kernels were copied. */
 static bool find_kernel_hash(struct segment_copy *c, uint32_t row, uint64_t *kernel)
 {
@@ -356,9 +333,8 @@ static bool find_kernel_hash(struct segment_copy *c, uint32_t row, uint64_t *ker
         const char *name = rtl_reader_kernel_name(c->request->reader, row);
         *hash = name ? rtl_hash(name, strlen(name)) : 0;
     }
-    if (!*hash && c->to->kernel_count) {
-        const struct rtl_kernel_snapshot *k =
-            bsearch(&row, c->to->kernels, c->to->kernel_count, sizeof *k, compare_kernel_id);
+    if (!*hash) {
+        const struct rtl_kernel_snapshot *k = rtl_snapshot_kernel(c->to, row);
         *hash = k ? rtl_hash(k->name, k->name_length) : 0;
     }
     *kernel = *hash;
@@ -421,7 +397,7 @@ static uint32_t find_function(const struct segment_copy *c, uint32_t number)
     struct rtl_hip_api_row_snapshot key = {0}, *found = NULL;
     if (c->row[number].state == 1 && c->api->count) {
         put_row_name(&key, &c->row[number]);
-        found = bsearch(&key, c->api->rows, c->api->count, sizeof key, compare_rows);
+        found = bsearch(&key, c->api->rows, c->api->count, sizeof key, rtl_hip_api_compare_rows);
     }
     return found ? (uint32_t)(found - c->api->rows) + 1 : 0;
 }

@@ -16,10 +16,20 @@ uint32_t rtl_hip_api_group(uint32_t kind)
     return (kind == RTL_HIP_API_RANGE) + 2u * (kind == RTL_HIP_API_MARK);
 }
 
-int rtl_hip_api_compare_rows(const struct rtl_hip_api_row_snapshot *a, const struct rtl_hip_api_row_snapshot *b)
+int rtl_hip_api_compare_rows(const void *left, const void *right)
 {
+    const struct rtl_hip_api_row_snapshot *a = left, *b = right;
     int group = (int)rtl_hip_api_group(a->kind) - (int)rtl_hip_api_group(b->kind);
     return group ? group : compare_names(a->name, a->name_bytes, b->name, b->name_bytes);
+}
+
+const struct rtl_hip_api_row_snapshot *rtl_hip_api_find_row(const struct rtl_hip_api_snapshot *earlier, uint32_t *at,
+                                                            const struct rtl_hip_api_row_snapshot *row)
+{
+    int order = -1;
+    while (earlier && *at < earlier->count && (order = rtl_hip_api_compare_rows(&earlier->rows[*at], row)) < 0)
+        ++*at;
+    return earlier && *at < earlier->count && !order ? &earlier->rows[*at] : NULL;
 }
 
 const char *rtl_hip_api_kind_key(uint32_t kind)

@@ -7,8 +7,6 @@
 #ifndef RTL_SHM_HIP_API_SNAPSHOT_H
 #define RTL_SHM_HIP_API_SNAPSHOT_H
 
-#include <sys/types.h>
-
 #include "shm/hip_api.h"
 #include "shm/segment_reader.h"
 
@@ -96,8 +94,11 @@ struct rtl_hip_api_snapshot {
 /* Return the group of a kind: 0 for functions, 1 for ranges, 2 for marks. Only a group and a name identify a row: a
  * process may change the kind of a function. */
 uint32_t rtl_hip_api_group(uint32_t kind);
-/* Compare in the order of rows. */
-int rtl_hip_api_compare_rows(const struct rtl_hip_api_row_snapshot *a, const struct rtl_hip_api_row_snapshot *b);
+/* Compare two struct rtl_hip_api_row_snapshot in the order of rows; for qsort and bsearch. */
+int rtl_hip_api_compare_rows(const void *left, const void *right);
+/* Find a row in an earlier snapshot (NULL: no row); NULL if it is new. *at keeps the position from row to row. */
+const struct rtl_hip_api_row_snapshot *rtl_hip_api_find_row(const struct rtl_hip_api_snapshot *earlier, uint32_t *at,
+                                                            const struct rtl_hip_api_row_snapshot *row);
 
 /* Return how many dispatches have no recorded call. */
 static inline uint64_t rtl_hip_api_unlinked_sum(const struct rtl_hip_api_snapshot *api)

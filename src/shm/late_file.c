@@ -1,10 +1,9 @@
 /* Reads files that a process may never deliver. See late_file.h. */
 #include "shm/late_file.h"
 #include "base/clock.h"
+#include "base/thread.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +12,14 @@
 
 #include "shm/process.h"
 
-enum { STACK_BYTES = 64 << 10, FILE_NAME_MAX = 16 };
+enum { STACK_BYTES = 64 << 10 };
 static const uint64_t MS = 1000000;
 
 /* One read. The caller and the thread share it; the thread frees it if the caller has left. */
 struct late_read {
     pid_t pid;
-    uid_t uid; /* who pays */
-    char file[FILE_NAME_MAX];
+    uid_t uid;        /* who pays */
+    const char *file; /* constant */
     size_t bytes;
     /* under `lock` */
     bool finished, left;    /* the thread's result is there; the caller has left */
@@ -105,23 +104,6 @@ static void *read_late(void *data)
     return NULL;
 }
 
-/* A small thread without signals: the program's handlers expect the main thread. */
-static int start_thread(struct late_read *r)
-{
-    pthread_attr_t attributes;
-    pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&thread, &attributes, read_late, r);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    return error;
-}
-
 /* Wait for the result; under `lock`. */
 static void wait_for(const struct late_read *r)
 {
@@ -156,10 +138,10 @@ ssize_t rtl_late_file(pid_t pid, const char *file, char *buffer, size_t bytes)
         return -ENOMEM;
     r->pid = pid;
     r->uid = uid;
+    r->file = file;
     r->bytes = bytes;
-    strncpy(r->file, file, sizeof r->file - 1);
     uint64_t from = rtl_mono_ns();
-    int error = start_thread(r);
+    int error = rtl_thread_start(read_late, r, STACK_BYTES);
     if (error) {
         free(r);
         return -error;

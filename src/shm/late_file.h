@@ -16,10 +16,10 @@ enum {
 };
 
 /*
- * Read the start of "cmdline" or "environ" and terminate it, as rtl_process_file does. A thread of its own reads,
- * because the process decides when the kernel gets its memory (FUSE), and may never deliver it. Returns the bytes read
- * or -errno: -ETIMEDOUT after RTL_LATE_MS, and at once while an earlier read of this process hangs. A hanging thread
- * ends when its read returns. Pid 0 is this process. Any thread may call it.
+ * Read the start of "cmdline" or "environ", a constant, and terminate it, as rtl_process_file does. A thread of its own
+ * reads, because the process decides when the kernel gets its memory (FUSE), and may never deliver it. Returns the
+ * bytes read or -errno: -ETIMEDOUT after RTL_LATE_MS, and at once while an earlier read of this process hangs. A
+ * hanging thread ends when its read returns. Pid 0 is this process. Any thread may call it.
  *
  * If processes of one user deliver late again and again, their reads return -ETIMEDOUT at once for a while, so that
  * other users' processes are read. The reader's own user has no limit in time.

@@ -25,7 +25,7 @@ static void link_of(const struct rtl_reader *reader, uint32_t number, char path[
 
 /* Open and check the page, and read its head. Returns a descriptor or -errno. */
 static int open_page(const struct rtl_reader *reader, uint32_t number, uint64_t inode, uint64_t bytes,
-                     struct rtl_page_head *head)
+                     struct rtl_control *head)
 {
     char path[RTL_PROC_PATH_MAX];
     struct stat st;
@@ -45,7 +45,7 @@ enum rtl_reader_status rtl_page_map(const struct rtl_reader *reader, const struc
                                     uint64_t inode, void **page, char *why, size_t why_bytes)
 {
     struct rtl_process process;
-    struct rtl_page_head head;
+    struct rtl_control head;
     *page = NULL;
     int fd = open_page(reader, number, inode, kind->bytes, &head);
     if (fd == -EACCES || fd == -EPERM || fd == -EROFS) {

@@ -1,25 +1,13 @@
-/* Opens a page that the library made for viewers to write: the control page, the probe page. */
+/* Opens a page that the library made for viewers to write: the control page or the probe page, which begins like it. */
 #ifndef RTL_SHM_PAGE_OPEN_H
 #define RTL_SHM_PAGE_OPEN_H
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shm/control.h"
 #include "shm/reader_private.h"
 #include "shm/segment_reader.h"
-
-/* All such pages begin so; RTL_PAGE_BEGINS_SO asserts it. */
-struct rtl_page_head {
-    uint64_t magic;
-    uint32_t version;
-    uint32_t bytes;
-    uint64_t pid;
-};
-#define RTL_PAGE_BEGINS_SO(page)                                                             \
-    _Static_assert(offsetof(page, magic) == offsetof(struct rtl_page_head, magic) &&         \
-                       offsetof(page, version) == offsetof(struct rtl_page_head, version) && \
-                       offsetof(page, pid) == offsetof(struct rtl_page_head, pid),           \
-                   "a page begins as all do")
 
 struct rtl_page_kind {
     uint64_t magic;

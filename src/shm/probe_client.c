@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "shm/file_data.h"
 #include "shm/hash.h"
 #include "shm/page_open.h"
 #include "shm/proc_file.h"
@@ -32,7 +33,10 @@ static enum rtl_reader_status explain_no_probe(const struct rtl_reader *reader, 
                        reader->comm, h->mode == RTL_MODE_OFF ? ", or in RTL_MODE=off" : "");
 }
 
-RTL_PAGE_BEGINS_SO(struct rtl_probe_page);
+_Static_assert(offsetof(struct rtl_probe_page, magic) == offsetof(struct rtl_control, magic) &&
+                   offsetof(struct rtl_probe_page, version) == offsetof(struct rtl_control, version) &&
+                   offsetof(struct rtl_probe_page, pid) == offsetof(struct rtl_control, pid),
+               "the page begins like the control page");
 static const struct rtl_page_kind probe_page = {.magic = RTL_PROBE_MAGIC,
                                                 .bytes = RTL_PROBE_PAGE_BYTES,
                                                 .version = RTL_PROBE_VERSION,
@@ -40,16 +44,21 @@ static const struct rtl_page_kind probe_page = {.magic = RTL_PROBE_MAGIC,
                                                 .name = "probe page",
                                                 .allows = "probe its kernels"};
 
+bool rtl_probe_is_allowed(const struct rtl_reader *reader)
+{
+    return reader->view[RTL_SECTION_PROBE].capacity != 0;
+}
+
 bool rtl_probe_wants_setting(const struct rtl_reader *reader)
 {
-    return reader->header.minor >= 7 && !reader->probe && reader->header.mode != RTL_MODE_OFF;
+    return reader->header.minor >= 7 && !rtl_probe_is_allowed(reader) && reader->header.mode != RTL_MODE_OFF;
 }
 
 /* Read the key. The kernel permits this only if the viewer may trace the process. */
 static bool read_key(pid_t pid, uint64_t at, struct rtl_hash_key *key)
 {
     int memory = at <= INT64_MAX ? rtl_proc_open(pid, "mem", O_RDONLY) : -1;
-    bool read = memory >= 0 && pread(memory, key, sizeof *key, (off_t)at) == (ssize_t)sizeof *key;
+    bool read = memory >= 0 && rtl_file_read(memory, key, sizeof *key, at);
     if (memory >= 0)
         close(memory);
     return read;
@@ -62,7 +71,7 @@ enum rtl_reader_status rtl_probe_open(const struct rtl_reader *reader, struct rt
     void *page;
     *link = (struct rtl_probe_link){.page = NULL};
     state.key_at = 0;
-    if (!reader->pid || !reader->probe ||
+    if (!reader->pid ||
         !rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, 0, &state, offsetof(struct rtl_probe_state, sequence)) ||
         !state.page_inode)
         return explain_no_probe(reader, why, why_bytes);
@@ -240,7 +249,7 @@ bool rtl_reader_probe(const struct rtl_reader *reader, struct rtl_probe_state *s
     const size_t at = offsetof(struct rtl_probe_state, sequence);
     const size_t bytes = (size_t)smaller_of(reader->view[RTL_SECTION_PROBE].stride, RTL_PROBE_STATE_BYTES);
     uint64_t before = 0, after = 0;
-    for (int i = 0; reader->probe && i < STATE_TRIES; i++) {
+    for (int i = 0; i < STATE_TRIES; i++) {
         struct rtl_probe_state copy = {.page_fd = 0};
         if (!rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, at, &before, sizeof before) ||
             !rtl_fetch_entry(reader, RTL_SECTION_PROBE, 0, 0, &copy, bytes) || !fetch_dies(reader, &copy) ||

@@ -26,6 +26,8 @@ enum rtl_reader_status rtl_probe_open(const struct rtl_reader *reader, struct rt
 void rtl_probe_close(struct rtl_probe_link *link);
 /* True if NO_PROBE means that RTL_PROBE=1 is missing: only then a restart helps. */
 bool rtl_probe_wants_setting(const struct rtl_reader *reader);
+/* True if the process accepts probes now. */
+bool rtl_probe_is_allowed(const struct rtl_reader *reader);
 
 /* Tell the library that the viewer is open; at least once a second from PREPARE until the end. */
 void rtl_probe_heartbeat(struct rtl_probe_link *link);

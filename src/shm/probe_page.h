@@ -38,7 +38,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "shm/keyed_hash.h"
+#include "shm/hash.h"
 
 #define RTL_PROBE_NAME         "rtl-probe"
 #define RTL_PROBE_MAGIC        0x315242504c5452ffull /* 0xff "RTLPBR1" read as little-endian */

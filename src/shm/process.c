@@ -6,10 +6,12 @@
  */
 #include "shm/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/nsfs.h>
+#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +19,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "shm/reader_private.h"
@@ -142,6 +145,25 @@ bool rtl_process_is_kernel_thread(const struct rtl_process *process)
     return process->flags & KERNEL_THREAD_FLAG;
 }
 
+int rtl_process_pidfd(pid_t tgid)
+{
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, tgid, 0);
+#else
+    (void)tgid;
+    return -1;
+#endif
+}
+
+bool rtl_process_is_alive(pid_t pid, int pidfd, uint64_t start_time)
+{
+    struct rtl_process p;
+    struct pollfd ended = {.fd = pidfd, .events = POLLIN};
+    if (pidfd >= 0)
+        return poll(&ended, 1, 0) <= 0;
+    return rtl_process_read(pid, &p) == 0 && p.start_time == start_time && !rtl_process_is_zombie(&p);
+}
+
 /* Return the first line of the mappings that contains the text, allocated; NULL: none. */
 static char *find_mapping(pid_t pid, const char *text)
 {
@@ -178,6 +200,22 @@ bool rtl_process_mapped_file(pid_t pid, const char *text, char *path, size_t byt
     snprintf(path, bytes, "%.*s", file ? (int)strcspn(file, "\n") : 0, file ? file : "");
     free(line);
     return *path;
+}
+
+bool rtl_process_has_open(pid_t pid, const char *path)
+{
+    char name[RTL_PROC_PATH_MAX], link[256];
+    bool held = false;
+    int left = RTL_FILES_MAX;
+    DIR *dir = opendir(rtl_proc_path(name, pid, "fd"));
+    if (!dir)
+        return false;
+    for (struct dirent *e; !held && left-- && (e = readdir(dir));) {
+        ssize_t n = readlinkat(dirfd(dir), e->d_name, link, sizeof link - 1);
+        held = n > 0 && (size_t)n == strlen(path) && !memcmp(link, path, (size_t)n);
+    }
+    closedir(dir);
+    return held;
 }
 
 enum rtl_reader_status rtl_explain_missing(pid_t pid, int error, char *why, size_t why_bytes)

@@ -39,11 +39,19 @@ bool rtl_process_is_zombie(const struct rtl_process *process);
 bool rtl_process_is_ending(const struct rtl_process *process);
 bool rtl_process_is_kernel_thread(const struct rtl_process *process);
 
+/* Return a descriptor that is readable once the process has ended; -1: this kernel has none. */
+int rtl_process_pidfd(pid_t tgid);
+/* False once the process that started at that time has ended. `pidfd`: its descriptor, or -1. */
+bool rtl_process_is_alive(pid_t pid, int pidfd, uint64_t start_time);
+
 /* True if a mapped file's path contains `text`; *from and *to get the first such mapping. */
 bool rtl_process_maps(pid_t pid, const char *text, uint64_t *from, uint64_t *to);
 
 /* Write the path of the first such file from the process's mappings; "" and false: none. */
 bool rtl_process_mapped_file(pid_t pid, const char *text, char *path, size_t bytes);
+
+/* True if the process has opened the file; false if that is not visible. Bounded. */
+bool rtl_process_has_open(pid_t pid, const char *path);
 
 /* Write one line without a newline to `why`. They return the matching status. */
 enum rtl_reader_status rtl_explain_missing(pid_t pid, int error, char *why, size_t why_bytes);

@@ -23,13 +23,10 @@ struct rtl_section_view {
 
 struct rtl_reader {
     int fd;
-    const char *base; /* the mapping, or NULL: read with pread */
-    uint64_t size;    /* from fstat, not from the header */
-    struct rtl_section_view view[RTL_SECTION_KNOWN];
-    bool events;                      /* RING and EVENTS exist */
-    bool copies;                      /* COPIES exists */
-    bool probe;                       /* PROBE exists; PROBE_DIES, too, if its view has a capacity */
-    uint32_t kernels, queues, agents; /* rows used: the capacity, bounded by this version's limits */
+    const char *base;                                /* the mapping, or NULL: read with pread */
+    uint64_t size;                                   /* from fstat, not from the header */
+    struct rtl_section_view view[RTL_SECTION_KNOWN]; /* capacity 0: the segment has no such section */
+    uint32_t kernels, queues, agents;                /* rows used: the capacity, bounded by this version's limits */
     char comm[RTL_COMM_MAX + 1];
     struct rtl_header header; /* copied at open: the fields written at load */
 

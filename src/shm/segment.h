@@ -57,8 +57,8 @@
 #define RTL_SEGMENT_MAJOR 1u
 /* 1: the event ring; 2: copies, the mode in force, the control page, reasons 16 to 20; 3: copies in the event ring; 4:
  * queue paths; 5: links of events; 6: whether HIP calls are recorded; 7: the probe, reason 14; 8: gaps between a
- * probe's waves; 9: dies of a probe; 10: the environment at load, queue errors */
-#define RTL_SEGMENT_MINOR 10u
+ * probe's waves; 9: dies of a probe; 10: the environment at load, queue errors; 11: causes of gaps, the longest gaps */
+#define RTL_SEGMENT_MINOR 11u
 /* a reader must know these bits */
 #define RTL_FEATURE_COPY_EVENTS 1ull /* some events are copies; set wherever there are events */
 #define RTL_FEATURES_REQUIRED RTL_FEATURE_COPY_EVENTS
@@ -66,7 +66,7 @@
 #define RTL_FEATURE_EVENTS 1ull /* sections RING and EVENTS exist: the process was started with RTL_TRACE */
 #define RTL_FEATURE_COPIES 2ull /* section COPIES exists, with a histogram for each entry */
 #define RTL_FEATURE_PROBE 4ull  /* section PROBE exists: the process was started with RTL_PROBE=1 */
-#define RTL_FEATURES_OPTIONAL (RTL_FEATURE_EVENTS | RTL_FEATURE_COPIES | RTL_FEATURE_PROBE)
+#define RTL_FEATURE_GAPS 8ull   /* section GAPS exists */
 
 enum {
     RTL_STRIDE_GROWTH = 4,   /* a later minor version's entries are at most this many times as long */
@@ -115,6 +115,8 @@ enum rtl_section_id {
     /* only with RTL_FEATURE_PROBE */
     RTL_SECTION_PROBE,                    /* struct rtl_probe_state[1] up to `die`: probe_state.h */
     RTL_SECTION_PROBE_DIES,               /* struct rtl_probe_die[RTL_PROBE_DIES - 1], behind it */
+    /* only with RTL_FEATURE_GAPS */
+    RTL_SECTION_GAPS,                     /* struct rtl_gpu_gaps[RTL_AGENTS_MAX], in the order of the agents */
     RTL_SECTION_KNOWN,
     RTL_SECTION_LIMIT = 16
 };
@@ -240,6 +242,31 @@ struct rtl_agent {
         uint64_t count;
         uint64_t total_ns;
     } idle[RTL_IDLE_LIMIT];
+};
+
+/* Why a GPU was idle, and its longest gaps. The worker counts a gap a second after it ended, like rtl_agent.idle. The
+ * table has the RTL_GAPS_A_SLICE longest gaps of the present and of the previous slice of RTL_GAPS_SLICE_S seconds, in
+ * any order. Among thousands of gaps a second, it may lack the second longest one of some milliseconds. */
+enum { RTL_GAPS_A_SLICE = 16, RTL_GAPS_MAX = 2 * RTL_GAPS_A_SLICE, RTL_GAPS_SLICE_S = 10 };
+
+struct rtl_gap_record { /* one cache line */
+    uint64_t start_mono_ns;    /* 0: not known */
+    uint64_t length_ns;
+    uint64_t no_work_ns;       /* before the next kernel was submitted, without copies */
+    uint64_t copies_ns;        /* while copies ran */
+    uint32_t kernel_before, kernel_after; /* row + 1 of the kernel that ended last, and of the next one; 0: not known */
+    uint16_t queue_before, queue_after;   /* their queues' slots */
+    uint32_t cause;            /* enum rtl_cause with most of its time */
+    uint64_t pad[2];
+};
+
+struct rtl_gpu_gaps { /* worker */
+    uint64_t cause_ns[RTL_CAUSE_LIMIT]; /* idle time by enum rtl_cause; only grows */
+    uint64_t last_end_mono_ns; /* the latest end of a timed kernel; 0: none, or not known */
+    uint64_t version;          /* seqlock of the fields below: odd while the worker writes them */
+    uint64_t count;            /* entries of gap in use */
+    uint64_t pad[5];
+    struct rtl_gap_record gap[RTL_GAPS_MAX];
 };
 
 /* One line per (agent, direction), see RTL_COPIES_OF; histogram RTL_HISTOGRAM_COPIES has the durations. */
@@ -391,6 +418,10 @@ static_assert(offsetof(struct rtl_queue, completed) == 128, "queue: worker line"
 static_assert(offsetof(struct rtl_queue, untimed) == 192, "queue: reasons");
 static_assert(sizeof(struct rtl_agent) == 320, "agent");
 static_assert(offsetof(struct rtl_agent, busy_ns) == 128, "agent: worker line");
+static_assert(sizeof(struct rtl_gap_record) == 64 && offsetof(struct rtl_gap_record, cause) == 44, "gap is one cache line");
+static_assert(offsetof(struct rtl_gpu_gaps, version) == 72 && offsetof(struct rtl_gpu_gaps, gap) == 128 &&
+                  sizeof(struct rtl_gpu_gaps) == 128 + 64 * RTL_GAPS_MAX,
+              "gaps");
 static_assert(sizeof(struct rtl_copies) == 256, "copies");
 static_assert(offsetof(struct rtl_copies, timed_bytes) == 64 && offsetof(struct rtl_copies, untimed) == 128, "copies");
 static_assert(sizeof(struct rtl_ring) == 64, "ring");

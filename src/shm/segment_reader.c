@@ -18,27 +18,33 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "shm/file_data.h"
 #include "shm/probe_state.h"
 #include "shm/reader_private.h"
 
 #define TMPFS_MAGIC_NUMBER 0x01021994
 
-/* Sizes of entries in this version; a later version may have larger strides and capacities. */
-static const uint32_t known_stride[RTL_SECTION_KNOWN] = {
-    [RTL_SECTION_KERNELS] = sizeof(struct rtl_kernel),
-    [RTL_SECTION_HISTOGRAMS] = sizeof(struct rtl_histogram),
-    [RTL_SECTION_DIRECTORY] = sizeof(struct rtl_directory),
-    [RTL_SECTION_COARSE] = sizeof(struct rtl_coarse),
-    [RTL_SECTION_CHUNKS] = sizeof(struct rtl_chunk),
-    [RTL_SECTION_QUEUES] = sizeof(struct rtl_queue),
-    [RTL_SECTION_AGENTS] = sizeof(struct rtl_agent),
-    [RTL_SECTION_DISPATCHES] = sizeof(struct rtl_dispatches),
-    [RTL_SECTION_NAMES] = 1,
-    [RTL_SECTION_RING] = sizeof(struct rtl_ring),
-    [RTL_SECTION_EVENTS] = sizeof(struct rtl_event_record),
-    [RTL_SECTION_COPIES] = sizeof(struct rtl_copies),
-    [RTL_SECTION_PROBE] = RTL_PROBE_STATE_FIRST,
-    [RTL_SECTION_PROBE_DIES] = sizeof(struct rtl_probe_die),
+/* Sizes of entries in this version; a later version may have larger strides and capacities. Feature 0: every segment
+ * has the section. */
+static const struct {
+    uint32_t stride;
+    uint64_t feature;
+} known[RTL_SECTION_KNOWN] = {
+    [RTL_SECTION_KERNELS] = {sizeof(struct rtl_kernel), 0},
+    [RTL_SECTION_HISTOGRAMS] = {sizeof(struct rtl_histogram), 0},
+    [RTL_SECTION_DIRECTORY] = {sizeof(struct rtl_directory), 0},
+    [RTL_SECTION_COARSE] = {sizeof(struct rtl_coarse), 0},
+    [RTL_SECTION_CHUNKS] = {sizeof(struct rtl_chunk), 0},
+    [RTL_SECTION_QUEUES] = {sizeof(struct rtl_queue), 0},
+    [RTL_SECTION_AGENTS] = {sizeof(struct rtl_agent), 0},
+    [RTL_SECTION_DISPATCHES] = {sizeof(struct rtl_dispatches), 0},
+    [RTL_SECTION_NAMES] = {1, 0},
+    [RTL_SECTION_RING] = {sizeof(struct rtl_ring), RTL_FEATURE_EVENTS},
+    [RTL_SECTION_EVENTS] = {sizeof(struct rtl_event_record), RTL_FEATURE_EVENTS},
+    [RTL_SECTION_COPIES] = {sizeof(struct rtl_copies), RTL_FEATURE_COPIES},
+    [RTL_SECTION_PROBE] = {RTL_PROBE_STATE_FIRST, RTL_FEATURE_PROBE},
+    [RTL_SECTION_PROBE_DIES] = {sizeof(struct rtl_probe_die), RTL_FEATURE_PROBE},
+    [RTL_SECTION_GAPS] = {sizeof(struct rtl_gpu_gaps), RTL_FEATURE_GAPS},
 };
 
 enum rtl_reader_status rtl_explain(enum rtl_reader_status status, char *why, size_t why_bytes, const char *format, ...)
@@ -75,18 +81,7 @@ bool rtl_fetch(const struct rtl_reader *reader, uint64_t offset, void *to, size_
         }
         return true;
     }
-    char *out = to;
-    while (bytes) {
-        ssize_t n = pread(reader->fd, out, bytes, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false; /* the file shrank, or can't be read */
-        out += n;
-        offset += (uint64_t)n;
-        bytes -= (size_t)n;
-    }
-    return true;
+    return rtl_file_read(reader->fd, to, bytes, offset); /* false: the file shrank, or can't be read */
 }
 
 bool rtl_fetch_entry(const struct rtl_reader *reader, enum rtl_section_id section, uint32_t entry, size_t skip,
@@ -179,23 +174,15 @@ static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *wh
     const struct rtl_header *h = &reader->header;
     if (h->section_count < RTL_SECTION_COUNT || h->section_count > RTL_SECTION_LIMIT)
         return refuse_damaged(why, why_bytes, "wrong number of sections");
-    reader->events = (h->features_optional & RTL_FEATURE_EVENTS) && h->section_count > RTL_SECTION_EVENTS;
-    reader->copies = (h->features_optional & RTL_FEATURE_COPIES) && h->section_count > RTL_SECTION_COPIES;
-    reader->probe = (h->features_optional & RTL_FEATURE_PROBE) && h->section_count > RTL_SECTION_PROBE;
-    bool dies = reader->probe && h->section_count > RTL_SECTION_PROBE_DIES; /* older libraries have no such section */
-    for (uint32_t i = 0; i < RTL_SECTION_KNOWN; i++) {
-        bool there = i < RTL_SECTION_COUNT || (i == RTL_SECTION_COPIES       ? reader->copies
-                                               : i == RTL_SECTION_PROBE      ? reader->probe
-                                               : i == RTL_SECTION_PROBE_DIES ? dies
-                                                                             : reader->events);
-        if (!there)
+    for (uint32_t i = 0; i < RTL_SECTION_KNOWN && i < h->section_count; i++) {
+        if (known[i].feature && !(h->features_optional & known[i].feature))
             continue; /* its view stays empty and overlaps nothing */
         const struct rtl_section *s = &h->section[i];
         uint64_t bytes = (uint64_t)s->stride * s->capacity; /* 32 by 32 bits: can't wrap */
         bool words = i == RTL_SECTION_NAMES ? s->stride == 1 && s->capacity % 8 == 0 : s->stride % 8 == 0;
         if (s->offset % 64 || s->offset < h->header_bytes)
             return refuse_damaged(why, why_bytes, "a section lies in the wrong place");
-        if (s->stride < known_stride[i] || s->stride > RTL_STRIDE_GROWTH * known_stride[i] || !words || !s->capacity)
+        if (s->stride < known[i].stride || s->stride > RTL_STRIDE_GROWTH * known[i].stride || !words || !s->capacity)
             return refuse_damaged(why, why_bytes, "a section has entries of the wrong size");
         if (s->offset > h->size ||
             bytes > h->size - s->offset) /* the size lies within the file (check_segment_header) */
@@ -216,11 +203,14 @@ static enum rtl_reader_status check_sections(struct rtl_reader *reader, char *wh
         reader->view[RTL_SECTION_DISPATCHES].capacity != kernels * queues)
         return refuse_damaged(why, why_bytes, "its sections don't fit together");
     uint64_t copies = reader->view[RTL_SECTION_COPIES].capacity;
-    if (reader->copies && (copies != (uint64_t)reader->view[RTL_SECTION_AGENTS].capacity * RTL_DIRECTION_COUNT ||
-                           histograms < kernels + 2 * queues + copies))
+    if (copies && (copies != (uint64_t)reader->view[RTL_SECTION_AGENTS].capacity * RTL_DIRECTION_COUNT ||
+                   histograms < kernels + 2 * queues + copies))
         return refuse_damaged(why, why_bytes, "the copies don't fit its other sections");
+    uint32_t gaps = reader->view[RTL_SECTION_GAPS].capacity;
+    if (gaps && gaps != reader->view[RTL_SECTION_AGENTS].capacity)
+        return refuse_damaged(why, why_bytes, "the gaps don't fit its agents");
     uint32_t events = reader->view[RTL_SECTION_EVENTS].capacity;
-    if (reader->events && ((events & (events - 1)) || events > RTL_EVENTS_LIMIT))
+    if ((events & (events - 1)) || events > RTL_EVENTS_LIMIT)
         return refuse_damaged(why, why_bytes, "the event ring is of the wrong size");
     reader->kernels = (uint32_t)(kernels < RTL_KERNELS_MAX ? kernels : RTL_KERNELS_MAX);
     reader->queues = (uint32_t)(queues < RTL_QUEUES_MAX ? queues : RTL_QUEUES_MAX);

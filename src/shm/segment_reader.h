@@ -39,6 +39,13 @@ enum rtl_reader_status { RTL_READER_ERRORS(RTL_READER_ENUM) RTL_PROBE_ERRORS(RTL
 __attribute__((format(printf, 4, 5))) enum rtl_reader_status rtl_explain(enum rtl_reader_status status, char *why,
                                                                          size_t why_bytes, const char *format, ...);
 
+/* Numbers of a segment are untrusted: sums saturate. */
+static inline uint64_t rtl_plus(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
 struct rtl_reader;
 
 /* Attach to the process. On failure `why` gets one line that says what is wrong and what to do about it (no trailing
@@ -122,6 +129,22 @@ struct rtl_queue_snapshot {
     uint64_t error_after_ns; /* from the process's start to the error */
 };
 
+/* One of a GPU's longest gaps. */
+struct rtl_gap {
+    uint64_t start_mono_ns;                    /* 0: not known */
+    uint64_t length_ns, no_work_ns, copies_ns; /* the parts are at most the length */
+    uint32_t kernel_before, kernel_after;      /* id + 1, 0: not known; of a merged snapshot: the member's row + 1 */
+    uint32_t queue_before, queue_after;        /* slots */
+    uint32_t cause;                            /* enum rtl_cause */
+    uint32_t member;                           /* of a merged snapshot: the member's number + 1 */
+};
+
+static inline bool rtl_gap_is_plausible(const struct rtl_gap *gap)
+{
+    return gap->length_ns && gap->no_work_ns <= gap->length_ns && gap->copies_ns <= gap->length_ns - gap->no_work_ns &&
+           gap->queue_before < RTL_QUEUES_MAX && gap->queue_after < RTL_QUEUES_MAX;
+}
+
 struct rtl_agent_snapshot {
     uint32_t gpu, agent;               /* number on screen; index into the segment's agents (live snapshots only) */
     char name[RTL_AGENT_NAME_MAX + 1]; /* printable ASCII only */
@@ -132,6 +155,11 @@ struct rtl_agent_snapshot {
     /* ticks to host time, as in struct rtl_agent */
     uint64_t clock_residual_ns, clock_residual_most_ns, clock_residuals, clock_drift_over_ns;
     int64_t clock_drift_ppb;
+    bool gaps_known; /* false: an older library or recorder, or an observed process; the fields below are 0 then */
+    uint64_t cause_ns[RTL_CAUSE_COUNT]; /* idle time by cause */
+    uint64_t last_end_mono_ns;          /* the latest end of a timed kernel; 0: not known */
+    uint32_t gap_count;
+    struct rtl_gap gap[RTL_GAPS_MAX]; /* the longest ones of 10 to 20 s, in any order */
     uint32_t users; /* of a merged snapshot: processes that had work on this GPU; 0 = snapshot of one process */
 };
 
@@ -218,8 +246,22 @@ void rtl_reader_forget(struct rtl_reader *reader);
 bool rtl_snapshot_copy(const struct rtl_snapshot *from, struct rtl_snapshot *to);
 /* Allocate memory that rtl_snapshot_free frees; NULL without memory. */
 void *rtl_snapshot_allocate(struct rtl_snapshot *snapshot, size_t bytes);
+/* Set a histogram's octaves to copies of those that aren't NULL. False without memory. */
+bool rtl_snapshot_set_octaves(struct rtl_snapshot *snapshot, struct rtl_histogram_copy *histogram,
+                              uint64_t *const octave[RTL_OCTAVES_MAX]);
 /* Replace a histogram's arrays by copies in the snapshot's storage. False without memory. */
 bool rtl_snapshot_own_histogram(struct rtl_snapshot *snapshot, struct rtl_histogram_copy *histogram);
+/* Find a kernel by its id; an agent by its GPU's number; a queue by its slot, beginning at index `near`, where it
+ * mostly is; copies by agent and direction (`snapshot` may be NULL). NULL if none. */
+const struct rtl_kernel_snapshot *rtl_snapshot_kernel(const struct rtl_snapshot *snapshot, uint32_t id);
+const struct rtl_agent_snapshot *rtl_agent_of(const struct rtl_snapshot *snapshot, uint32_t gpu);
+const struct rtl_queue_snapshot *rtl_queue_of(const struct rtl_snapshot *snapshot, uint32_t slot, uint32_t near);
+const struct rtl_copies_snapshot *rtl_copies_of(const struct rtl_snapshot *snapshot, uint32_t agent,
+                                                uint32_t direction);
+/* Find a kernel whose id is not below that of the last call; *at keeps the position. `snapshot` may be NULL. */
+const struct rtl_kernel_snapshot *rtl_next_kernel(const struct rtl_snapshot *snapshot, uint32_t *at, uint32_t id);
+/* Return the number of dispatches in flight in the live queues. */
+uint64_t rtl_snapshot_in_flight(const struct rtl_snapshot *snapshot);
 
 /* The event ring of a process started with RTL_TRACE: the newest timed dispatches. The writer never waits for a reader,
  * so a slow reader loses records and counts them: next - first = records handed out + lost, always. */

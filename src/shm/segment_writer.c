@@ -57,6 +57,7 @@ static const struct {
     [RTL_SECTION_COPIES] = {sizeof(struct rtl_copies), RTL_COPIES_MAX},
     [RTL_SECTION_PROBE] = {RTL_PROBE_STATE_BYTES, 1},
     [RTL_SECTION_PROBE_DIES] = {sizeof(struct rtl_probe_die), RTL_PROBE_DIES - 1},
+    [RTL_SECTION_GAPS] = {sizeof(struct rtl_gpu_gaps), RTL_AGENTS_MAX},
 };
 
 __attribute__((format(printf, 4, 5))) static int fail_with(int error, char *why, size_t why_bytes, const char *format,
@@ -81,9 +82,9 @@ static uint64_t lay_out(struct rtl_section section[RTL_SECTION_LIMIT], uint32_t 
 {
     uint64_t at = 4096;
     /* the largest section that is fully populated lies last */
-    static const int order[] = {RTL_SECTION_COPIES, RTL_SECTION_PROBE, RTL_SECTION_PROBE_DIES, RTL_SECTION_RING,
-                                RTL_SECTION_EVENTS};
-    int count = RTL_SECTION_COUNT + (events ? 5 : 3);
+    static const int order[] = {RTL_SECTION_COPIES,     RTL_SECTION_GAPS, RTL_SECTION_PROBE,
+                                RTL_SECTION_PROBE_DIES, RTL_SECTION_RING, RTL_SECTION_EVENTS};
+    int count = RTL_SECTION_COUNT + (events ? 6 : 4);
     for (int n = 0; n < count; n++) {
         int i = n < RTL_SECTION_COUNT ? n : order[n - RTL_SECTION_COUNT];
         if (is_probes(i) && !probe)
@@ -201,8 +202,8 @@ static void publish_header(struct rtl_segment *segment, const struct rtl_segment
     h->header_bytes = sizeof *h;
     h->size = segment->size;
     h->features_required = segment->ring ? RTL_FEATURE_COPY_EVENTS : 0;
-    h->features_optional =
-        RTL_FEATURE_COPIES | (segment->ring ? RTL_FEATURE_EVENTS : 0) | (segment->probe ? RTL_FEATURE_PROBE : 0);
+    h->features_optional = RTL_FEATURE_COPIES | RTL_FEATURE_GAPS | (segment->ring ? RTL_FEATURE_EVENTS : 0) |
+                           (segment->probe ? RTL_FEATURE_PROBE : 0);
     h->section_count = RTL_SECTION_KNOWN;
     for (int i = 0; i < RTL_SECTION_KNOWN; i++) {
         bool events = i == RTL_SECTION_RING || i == RTL_SECTION_EVENTS;
@@ -285,6 +286,7 @@ int rtl_segment_create(struct rtl_segment *segment, const struct rtl_segment_con
     segment->dispatches = (void *)(at + section[RTL_SECTION_DISPATCHES].offset);
     segment->names = at + section[RTL_SECTION_NAMES].offset;
     segment->copies = (void *)(at + section[RTL_SECTION_COPIES].offset);
+    segment->gaps = (void *)(at + section[RTL_SECTION_GAPS].offset);
     segment->size = size;
     segment->fd = fd;
     struct stat identity;

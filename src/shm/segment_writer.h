@@ -29,6 +29,7 @@ struct rtl_segment {
     struct rtl_dispatches *dispatches; /* [slot * RTL_KERNELS_MAX + kernel] */
     char *names;
     struct rtl_copies *copies;
+    struct rtl_gpu_gaps *gaps;     /* [agents] */
     struct rtl_probe_state *probe; /* NULL: there is none */
     struct rtl_ring *ring;         /* NULL: no event ring */
     struct rtl_event_record *events;

@@ -6,11 +6,9 @@
  * covers the whole snapshot, and the reader skips holes of the sparse file (reading a hole through a mapping would
  * allocate a page, charged to the traced process).
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "shm/snapshot_builder.h"
@@ -72,36 +70,29 @@ static void *copy_to_storage(struct rtl_snapshot_builder *t, const void *from, s
 static bool try_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rtl_histogram *h, uint32_t *octave_count,
                           uint64_t *sum)
 {
-    struct rtl_reader *r = t->reader;
     struct rtl_directory directory;
     uint32_t octaves = 0;
 
     *sum = 0;
     *octave_count = 0;
     /* every load is an acquire, in the order count, total, min, max, buckets (segment.h) */
-    if (!rtl_fetch_entry(r, RTL_SECTION_HISTOGRAMS, id, 0, h, sizeof *h) ||
-        !rtl_fetch_entry(r, RTL_SECTION_DIRECTORY, id, 0, &directory, sizeof directory)) {
-        t->damaged = true;
+    if (!rtl_build_fetch(t, RTL_SECTION_HISTOGRAMS, id, 0, h, sizeof *h) ||
+        !rtl_build_fetch(t, RTL_SECTION_DIRECTORY, id, 0, &directory, sizeof directory))
         return false;
-    }
     for (uint32_t i = 0; i < RTL_OCTAVES_MAX; i++) {
         uint16_t chunk = directory.chunk[i];
         if (!chunk)
             continue;
         struct rtl_octave *o = &t->octaves[octaves];
-        if (!rtl_fetch_entry(r, RTL_SECTION_CHUNKS, chunk, 0, o->bucket, sizeof o->bucket)) {
-            t->damaged = true;
+        if (!rtl_build_fetch(t, RTL_SECTION_CHUNKS, chunk, 0, o->bucket, sizeof o->bucket))
             return false;
-        }
         o->octave = (uint8_t)i;
         octaves++;
         *sum = rtl_plus(*sum, sum_buckets(o->bucket));
     }
     if (h->flags & RTL_HISTOGRAM_COARSE) {
-        if (!rtl_fetch_entry(r, RTL_SECTION_COARSE, id, 0, t->coarse, sizeof t->coarse)) {
-            t->damaged = true;
+        if (!rtl_build_fetch(t, RTL_SECTION_COARSE, id, 0, t->coarse, sizeof t->coarse))
             return false;
-        }
         for (uint32_t i = 0; i < RTL_OCTAVES_MAX; i++)
             *sum = rtl_plus(*sum, t->coarse[i]);
     }
@@ -118,10 +109,8 @@ bool rtl_build_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rtl
     uint64_t sum;
 
     memset(copy, 0, sizeof *copy);
-    if (!rtl_fetch_entry(t->reader, RTL_SECTION_HISTOGRAMS, id, 0, &h, sizeof h)) {
-        t->damaged = true;
+    if (!rtl_build_fetch(t, RTL_SECTION_HISTOGRAMS, id, 0, &h, sizeof h))
         return false;
-    }
     *untimed = h.untimed;
     if (!h.count)
         return true; /* the first record is not complete yet */
@@ -140,12 +129,9 @@ bool rtl_build_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rtl
             nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
         }
     }
+    t->damaged |= octave_count > t->chunks; /* more octaves than chunks: some chunks are used twice */
     if (t->damaged)
         return false;
-    if (octave_count > t->chunks) { /* more octaves than chunks: some chunks are used twice */
-        t->damaged = true;
-        return false;
-    }
     t->chunks -= octave_count;
 
     t->reader->whole += whole;
@@ -220,11 +206,9 @@ bool rtl_build_header(struct rtl_snapshot_builder *t, struct rtl_reader *reader,
 static bool copy_kernels(struct rtl_snapshot_builder *t, uint32_t count)
 {
     struct rtl_snapshot *s = t->out;
-    s->kernels = calloc(count ? count : 1, sizeof *s->kernels);
-    if (!s->kernels) {
-        t->no_memory = true;
+    s->kernels = rtl_build_array(t, count, sizeof *s->kernels);
+    if (!s->kernels)
         return false;
-    }
     s->kernel_count = count;
     for (uint32_t i = 0; i < count; i++) {
         struct rtl_kernel_snapshot *k = &s->kernels[i];
@@ -249,7 +233,7 @@ static bool copy_error(struct rtl_snapshot_builder *t, uint32_t slot, struct rtl
     out->error_known = t->reader->header.minor >= 10;
     if (!out->error_known || !error)
         return true;
-    if (!rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, at, &q->error_mono_ns, 16))
+    if (!rtl_build_fetch(t, RTL_SECTION_QUEUES, slot, at, &q->error_mono_ns, 16))
         return false;
     out->error = error;
     out->error_kernel = q->error_kernel <= RTL_KERNELS_MAX ? q->error_kernel : 0;
@@ -263,34 +247,27 @@ static bool copy_queue(struct rtl_snapshot_builder *t, uint32_t slot, struct rtl
     const size_t identity = offsetof(struct rtl_queue, dispatches), worker = offsetof(struct rtl_queue, completed),
                  reasons = offsetof(struct rtl_queue, untimed), more = offsetof(struct rtl_queue, untimed_more);
     char *bytes = (char *)&q;
-    bool ok = true;
 
     /* most slots were never used: don't fetch their other lines */
-    ok = rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, 0, bytes, 8) &&
-         (q.generation || rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, identity, bytes + identity, 24));
-    if (ok && !q.generation && !q.packets && !q.dispatches) {
-        memset(out, 0, sizeof *out);
+    bool ok = rtl_build_fetch(t, RTL_SECTION_QUEUES, slot, 0, bytes, 8) &&
+              (q.generation || rtl_build_fetch(t, RTL_SECTION_QUEUES, slot, identity, bytes + identity, 24));
+    if (ok && !q.generation && !q.packets && !q.dispatches)
         return true;
-    }
     /* a writer that died in a change leaves the generation odd: then show what was found */
     for (int i = 0; ok && i < TRIES; i++) {
-        ok = rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, 0, &q, identity) &&
-             rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, 0, &again, 8);
+        ok = rtl_build_fetch(t, RTL_SECTION_QUEUES, slot, 0, &q, identity) &&
+             rtl_build_fetch(t, RTL_SECTION_QUEUES, slot, 0, &again, 8);
         if (!(q.generation & 1) && again.generation == q.generation)
             break;
     }
-    ok = ok && rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, worker, bytes + worker, reasons - worker) &&
-         rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, reasons, bytes + reasons, sizeof q - reasons) &&
-         rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, more, bytes + more, worker - more) &&
-         rtl_fetch_entry(t->reader, RTL_SECTION_QUEUES, slot, identity, bytes + identity, more - identity);
-    if (!ok) {
-        t->damaged = true;
+    if (!ok || !rtl_build_fetch(t, RTL_SECTION_QUEUES, slot, worker, bytes + worker, reasons - worker) ||
+        !rtl_build_fetch(t, RTL_SECTION_QUEUES, slot, reasons, bytes + reasons, sizeof q - reasons) ||
+        !rtl_build_fetch(t, RTL_SECTION_QUEUES, slot, more, bytes + more, worker - more) ||
+        !rtl_build_fetch(t, RTL_SECTION_QUEUES, slot, identity, bytes + identity, more - identity))
         return false;
-    }
-    memset(out, 0, sizeof *out);
-    out->slot = slot;
     if (!q.generation && !q.packets && !q.dispatches)
         return true; /* never used */
+    out->slot = slot;
     out->agent = out->gpu = q.agent;
     out->generation = q.generation;
     out->queue_id = q.queue_id;
@@ -309,10 +286,8 @@ static bool copy_queue(struct rtl_snapshot_builder *t, uint32_t slot, struct rtl
     out->completed = q.completed;
     out->packets = q.packets;
     out->depth = rtl_minus(q.injected, q.completed);
-    if (!copy_error(t, slot, &q, out)) {
-        t->damaged = true;
+    if (!copy_error(t, slot, &q, out))
         return false;
-    }
 
     struct rtl_snapshot *s = t->out;
     uint64_t none;
@@ -332,11 +307,9 @@ static bool copy_queue(struct rtl_snapshot_builder *t, uint32_t slot, struct rtl
 bool rtl_build_queues(struct rtl_snapshot_builder *t)
 {
     struct rtl_snapshot *s = t->out;
-    s->queues = calloc(t->reader->queues, sizeof *s->queues);
-    if (!s->queues) {
-        t->no_memory = true;
+    s->queues = rtl_build_array(t, t->reader->queues, sizeof *s->queues);
+    if (!s->queues)
         return false;
-    }
     for (uint32_t i = 0; i < t->reader->queues; i++)
         if (!copy_queue(t, i, &s->queues[s->queue_count]))
             return false;
@@ -417,12 +390,8 @@ static bool add_queue_lines(struct rtl_snapshot_builder *t, uint64_t *busiest, u
 
 bool rtl_build_dispatches(struct rtl_snapshot_builder *t)
 {
-    uint64_t *busiest = calloc(t->out->kernel_count ? t->out->kernel_count : 1, sizeof *busiest);
-    if (!busiest) {
-        t->no_memory = true;
-        return false;
-    }
-    bool ok = true;
+    uint64_t *busiest = rtl_build_array(t, t->out->kernel_count, sizeof *busiest);
+    bool ok = busiest != NULL;
     for (uint32_t i = 0; ok && i < t->out->queue_count; i++)
         ok = add_queue_lines(t, busiest, t->out->queues[i].slot);
     free(busiest);
@@ -452,35 +421,27 @@ bool rtl_build_compact(struct rtl_snapshot *s)
 bool rtl_build_copies(struct rtl_snapshot_builder *t)
 {
     struct rtl_snapshot *s = t->out;
-    uint32_t lines = t->reader->copies ? t->agents * RTL_DIRECTION_COUNT : 0;
+    uint32_t lines = t->reader->view[RTL_SECTION_COPIES].capacity ? t->agents * RTL_DIRECTION_COUNT : 0;
     /* RTL_HISTOGRAM_COPIES in the segment's own layout; open checked that its sections fit */
     uint32_t base = t->reader->view[RTL_SECTION_KERNELS].capacity + 2 * t->reader->view[RTL_SECTION_QUEUES].capacity;
     const size_t worker = offsetof(struct rtl_copies, timed_bytes);
 
-    s->copies = calloc(lines ? lines : 1, sizeof *s->copies);
-    if (!s->copies) {
-        t->no_memory = true;
+    s->copies = rtl_build_array(t, lines, sizeof *s->copies);
+    if (!s->copies)
         return false;
-    }
     for (uint32_t i = 0; i < lines; i++) {
         struct rtl_copies_snapshot *to = &s->copies[s->copies_count];
         struct rtl_copies line;
         uint64_t none;
-        if (!rtl_fetch_entry(t->reader, RTL_SECTION_COPIES, i, 0, &line, 8)) {
-            t->damaged = true;
+        if (!rtl_build_fetch(t, RTL_SECTION_COPIES, i, 0, &line, 8))
             return false;
-        }
         if (!line.count)
             continue;
-        memset(to, 0, sizeof *to);
         /* the worker's part first, as everywhere */
-        if (!rtl_build_histogram(t, base + i, &to->histogram, &none))
+        if (!rtl_build_histogram(t, base + i, &to->histogram, &none) ||
+            !rtl_build_fetch(t, RTL_SECTION_COPIES, i, worker, (char *)&line + worker, sizeof line - worker) ||
+            !rtl_build_fetch(t, RTL_SECTION_COPIES, i, 0, &line, worker))
             return false;
-        if (!rtl_fetch_entry(t->reader, RTL_SECTION_COPIES, i, worker, (char *)&line + worker, sizeof line - worker) ||
-            !rtl_fetch_entry(t->reader, RTL_SECTION_COPIES, i, 0, &line, worker)) {
-            t->damaged = true;
-            return false;
-        }
         to->agent = to->gpu = i / RTL_DIRECTION_COUNT;
         to->direction = i % RTL_DIRECTION_COUNT;
         to->count = line.count;
@@ -492,20 +453,59 @@ bool rtl_build_copies(struct rtl_snapshot_builder *t)
     return true;
 }
 
+/* Copy one gap; false if it makes no sense. */
+static bool copy_gap(const struct rtl_reader *reader, const struct rtl_gap_record *from, struct rtl_gap *to)
+{
+    *to = (struct rtl_gap){.start_mono_ns = rtl_reader_line(reader, from->start_mono_ns),
+                           .length_ns = from->length_ns,
+                           .no_work_ns = from->no_work_ns,
+                           .copies_ns = from->copies_ns,
+                           .kernel_before = from->kernel_before <= reader->kernels ? from->kernel_before : 0,
+                           .kernel_after = from->kernel_after <= reader->kernels ? from->kernel_after : 0,
+                           .queue_before = from->queue_before,
+                           .queue_after = from->queue_after,
+                           .cause = from->cause < RTL_CAUSE_COUNT ? from->cause : RTL_CAUSE_UNKNOWN};
+    return rtl_gap_is_plausible(to);
+}
+
+/* Copy the causes of a GPU's gaps and its longest gaps. The list stays empty if the worker writes it all the time. */
+static bool copy_gaps(struct rtl_snapshot_builder *t, uint32_t agent, struct rtl_agent_snapshot *to)
+{
+    const size_t head = offsetof(struct rtl_gpu_gaps, gap), version = offsetof(struct rtl_gpu_gaps, version);
+    struct rtl_gpu_gaps gaps;
+    to->gaps_known = t->reader->view[RTL_SECTION_GAPS].capacity != 0;
+    for (int i = 0; to->gaps_known && i < TRIES; i++) {
+        uint64_t again;
+        if (!rtl_build_fetch(t, RTL_SECTION_GAPS, agent, 0, &gaps, head))
+            return false;
+        uint64_t count = gaps.count < RTL_GAPS_MAX ? gaps.count : RTL_GAPS_MAX;
+        if (!rtl_build_fetch(t, RTL_SECTION_GAPS, agent, head, gaps.gap, count * sizeof *gaps.gap) ||
+            !rtl_build_fetch(t, RTL_SECTION_GAPS, agent, version, &again, sizeof again))
+            return false;
+        memcpy(to->cause_ns, gaps.cause_ns, sizeof to->cause_ns);
+        to->last_end_mono_ns = rtl_reader_line(t->reader, gaps.last_end_mono_ns);
+        if ((gaps.version & 1) || again != gaps.version)
+            continue;
+        for (uint64_t n = 0; n < count; n++)
+            to->gap_count += copy_gap(t->reader, &gaps.gap[n], &to->gap[to->gap_count]);
+        break;
+    }
+    return true;
+}
+
 bool rtl_build_agents(struct rtl_snapshot_builder *t)
 {
     struct rtl_snapshot *s = t->out;
-    s->agents = calloc(t->reader->agents, sizeof *s->agents);
-    uint32_t *gpu_of = calloc(t->reader->agents, sizeof *gpu_of);
-    t->no_memory = !s->agents || !gpu_of;
-    for (uint32_t i = 0; !t->no_memory && i < t->reader->agents; i++) {
+    s->agents = rtl_build_array(t, t->reader->agents, sizeof *s->agents);
+    uint32_t gpu_of[RTL_AGENTS_MAX] = {0};
+    if (!s->agents)
+        return false;
+    for (uint32_t i = 0; i < t->reader->agents; i++) {
         struct rtl_agent a;
         gpu_of[i] = i;
-        if (!rtl_fetch_entry(t->reader, RTL_SECTION_AGENTS, i, 0, &a, 8) ||
-            (a.state == 1 && !rtl_fetch_entry(t->reader, RTL_SECTION_AGENTS, i, 0, &a, sizeof a))) {
-            t->damaged = true;
-            break;
-        }
+        if (!rtl_build_fetch(t, RTL_SECTION_AGENTS, i, 0, &a, 8) ||
+            (a.state == 1 && !rtl_build_fetch(t, RTL_SECTION_AGENTS, i, 0, &a, sizeof a)))
+            return false;
         if (a.state != 1)
             continue;
         struct rtl_agent_snapshot *to = &s->agents[s->agent_count];
@@ -526,15 +526,16 @@ bool rtl_build_agents(struct rtl_snapshot_builder *t)
         to->clock_residuals = a.clock_residuals;
         to->clock_drift_over_ns = a.clock_drift_over_ns;
         to->clock_drift_ppb = a.clock_drift_ppb;
+        if (!copy_gaps(t, i, to))
+            return false;
         s->agent_count++;
     }
-    for (uint32_t i = 0; !t->no_memory && i < s->queue_count; i++)
+    for (uint32_t i = 0; i < s->queue_count; i++)
         if (s->queues[i].agent < t->reader->agents)
             s->queues[i].gpu = gpu_of[s->queues[i].agent];
-    for (uint32_t i = 0; !t->no_memory && i < s->copies_count; i++)
+    for (uint32_t i = 0; i < s->copies_count; i++)
         s->copies[i].gpu = gpu_of[s->copies[i].agent];
-    free(gpu_of);
-    return !t->no_memory && !t->damaged;
+    return true;
 }
 
 enum rtl_reader_status rtl_reader_snapshot(struct rtl_reader *reader, struct rtl_snapshot *snapshot)

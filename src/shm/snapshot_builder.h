@@ -22,16 +22,26 @@ struct rtl_snapshot_builder {
     uint64_t coarse[RTL_OCTAVES_MAX];
 };
 
-/* Numbers of a segment are untrusted: sums saturate. */
-static inline uint64_t rtl_plus(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 static inline uint64_t rtl_minus(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
+}
+
+/* Copy bytes of an entry as rtl_fetch_entry does. False: the segment is damaged. */
+static inline bool rtl_build_fetch(struct rtl_snapshot_builder *t, enum rtl_section_id section, uint32_t entry,
+                                   size_t skip, void *to, size_t bytes)
+{
+    bool ok = rtl_fetch_entry(t->reader, section, entry, skip, to, bytes);
+    t->damaged |= !ok;
+    return ok;
+}
+
+/* Allocate a cleared array; NULL without memory. */
+static inline void *rtl_build_array(struct rtl_snapshot_builder *t, uint32_t count, size_t size)
+{
+    void *array = calloc(count ? count : 1, size);
+    t->no_memory |= !array;
+    return array;
 }
 
 static inline void rtl_build_mark(struct rtl_snapshot_builder *t, uint32_t row, uint32_t kernel)
@@ -50,8 +60,7 @@ static inline bool rtl_build_is_there(const struct rtl_snapshot_builder *t, uint
 bool rtl_build_header(struct rtl_snapshot_builder *t, struct rtl_reader *reader, struct rtl_snapshot *out,
                       uint32_t *kernels);
 
-/* The other steps, in this order: kernels' histograms, queues, dispatches, copies, agents. False: damaged or no memory.
- */
+/* The other steps in order: kernels' histograms, queues, dispatches, copies, agents. False: damaged, or no memory. */
 bool rtl_build_histogram(struct rtl_snapshot_builder *t, uint32_t id, struct rtl_histogram_copy *copy,
                          uint64_t *untimed);
 bool rtl_build_queues(struct rtl_snapshot_builder *t);

@@ -1,6 +1,6 @@
 /*
  * A snapshot's memory: arrays of its own, and storage that its parts point into. Storage is a list of blocks that never
- * move.
+ * move. Below it: GPUs and queues by number.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +43,24 @@ bool rtl_snapshot_own_histogram(struct rtl_snapshot *snapshot, struct rtl_histog
     return (h->octaves || !h->octave_count) && (h->coarse || !coarse);
 }
 
+bool rtl_snapshot_set_octaves(struct rtl_snapshot *snapshot, struct rtl_histogram_copy *h,
+                              uint64_t *const octave[RTL_OCTAVES_MAX])
+{
+    uint32_t count = 0;
+    for (uint32_t o = 0; o < RTL_OCTAVES_MAX; o++)
+        count += octave[o] != NULL;
+    h->octave_count = 0;
+    h->octaves = count ? rtl_snapshot_allocate(snapshot, count * sizeof *h->octaves) : NULL;
+    for (uint32_t o = 0; h->octaves && o < RTL_OCTAVES_MAX; o++) {
+        if (!octave[o])
+            continue;
+        struct rtl_octave *to = &h->octaves[h->octave_count++];
+        to->octave = (uint8_t)o;
+        memcpy(to->bucket, octave[o], sizeof to->bucket);
+    }
+    return h->octave_count == count;
+}
+
 uint64_t rtl_snapshot_memory(const struct rtl_snapshot *s)
 {
     uint64_t bytes = s->kernel_count * sizeof *s->kernels + s->agent_count * sizeof *s->agents +
@@ -65,4 +83,21 @@ void rtl_snapshot_free(struct rtl_snapshot *snapshot)
     free(snapshot->agents);
     free(snapshot->copies);
     memset(snapshot, 0, sizeof *snapshot);
+}
+
+const struct rtl_agent_snapshot *rtl_agent_of(const struct rtl_snapshot *snapshot, uint32_t gpu)
+{
+    for (uint32_t i = 0; snapshot && i < snapshot->agent_count; i++)
+        if (snapshot->agents[i].gpu == gpu)
+            return &snapshot->agents[i];
+    return NULL;
+}
+
+const struct rtl_queue_snapshot *rtl_queue_of(const struct rtl_snapshot *snapshot, uint32_t slot, uint32_t near)
+{
+    uint32_t count = snapshot ? snapshot->queue_count : 0;
+    for (uint32_t i = 0, at = near < count ? near : 0; i < count; i++, at = at + 1 < count ? at + 1 : 0)
+        if (snapshot->queues[at].slot == slot)
+            return &snapshot->queues[at];
+    return NULL;
 }

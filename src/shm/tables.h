@@ -155,6 +155,8 @@
     X("PMI_RANK", RANK)                \
     X("MV2_COMM_WORLD_RANK", RANK)     \
     X("SLURM_PROCID", RANK)            \
+    X("FLUX_TASK_RANK", RANK)          \
+    X("PALS_RANKID", RANK)             \
     X("ROCR_VISIBLE_DEVICES", DEVICES) \
     X("HIP_VISIBLE_DEVICES", DEVICES)  \
     X("CUDA_VISIBLE_DEVICES", DEVICES) \
@@ -178,6 +180,20 @@ enum { RTL_ENVIRONMENT_VALUE_MAX = 512 }; /* bytes of a value; a longer one is c
     X(3, 10000000ull, "<10ms")   \
     X(4, 100000000ull, "<100ms") \
     X(5, UINT64_MAX, "more")
+
+/* Causes of a GPU's idle time. A gap of 10 us or more is divided: copies that ran in it; the part before its next
+ * kernel was submitted (NO_WORK); the part after that. X(symbol, number, JSON key, words on screen) */
+#define RTL_CAUSES(X)                                                 \
+    X(SHORT, 0, "between_kernels", "gaps below 10µs between kernels") \
+    X(NO_WORK, 1, "no_work", "no kernel queued: the host is late")    \
+    X(COPIES, 2, "copies", "copies ran")                              \
+    X(BARRIER, 3, "barrier", "a kernel waited behind a barrier")      \
+    X(QUEUED, 4, "queued", "a queued kernel started late")            \
+    X(UNKNOWN, 5, "unknown", "time of submission not known")
+
+#define RTL_ENUM_CAUSE(sym, num, key, words) RTL_CAUSE_##sym = (num),
+enum rtl_cause { RTL_CAUSES(RTL_ENUM_CAUSE) RTL_CAUSE_COUNT, RTL_CAUSE_LIMIT = 8 };
+#undef RTL_ENUM_CAUSE
 
 #define RTL_ONE_IDLE(...) +1
 enum { RTL_IDLE_COUNT = 0 RTL_IDLE_CLASSES(RTL_ONE_IDLE), RTL_IDLE_LIMIT = 8 };

@@ -22,17 +22,12 @@ static inline uint64_t rtl_log2(uint64_t v)
 #endif
 }
 
-/* Bucket index of a value in ns that is at most RTL_VALUE_MAX. */
-static inline uint32_t rtl_bucket_of_bounded(uint64_t ns)
-{
-    uint32_t shift = (uint32_t)rtl_log2(ns | 64u) - 6;
-    return (shift << 6) + (uint32_t)(ns >> shift);
-}
-
 /* Bucket index of a value in ns, 0 .. 35 * 64 - 1; larger values count as RTL_VALUE_MAX. */
 static inline uint32_t rtl_bucket_of(uint64_t ns)
 {
-    return rtl_bucket_of_bounded(ns < RTL_VALUE_MAX ? ns : RTL_VALUE_MAX);
+    ns = ns < RTL_VALUE_MAX ? ns : RTL_VALUE_MAX;
+    uint32_t shift = (uint32_t)rtl_log2(ns | 64u) - 6;
+    return (shift << 6) + (uint32_t)(ns >> shift);
 }
 
 /* Smallest value of a bucket. */

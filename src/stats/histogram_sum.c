@@ -17,15 +17,7 @@ static uint64_t octaves_of(const struct rtl_histogram_copy *const *from, uint32_
     return octaves;
 }
 
-size_t rtl_histogram_sum_bytes(const struct rtl_histogram_copy *const *from, uint32_t count)
-{
-    bool coarse;
-    uint64_t octaves = octaves_of(from, count, &coarse);
-    return (size_t)__builtin_popcountll(octaves) * sizeof(struct rtl_octave) +
-           (coarse ? RTL_OCTAVES_MAX * sizeof(uint64_t) : 0);
-}
-
-static void sum_scalars(struct rtl_histogram_copy *sum, const struct rtl_histogram_copy *h)
+void rtl_histogram_add_scalars(struct rtl_histogram_copy *sum, const struct rtl_histogram_copy *h)
 {
     if (!h->count)
         return;
@@ -57,7 +49,7 @@ struct rtl_histogram_copy rtl_histogram_sum(const struct rtl_histogram_copy *con
     }
     for (uint32_t i = 0; i < count; i++) {
         const struct rtl_histogram_copy *h = from[i];
-        sum_scalars(&sum, h);
+        rtl_histogram_add_scalars(&sum, h);
         for (uint32_t o = 0; o < h->octave_count; o++) {
             if (h->octaves[o].octave >= RTL_OCTAVES_MAX)
                 continue;
@@ -71,4 +63,17 @@ struct rtl_histogram_copy rtl_histogram_sum(const struct rtl_histogram_copy *con
     if (!sum.octave_count)
         sum.octaves = NULL;
     return sum;
+}
+
+bool rtl_histogram_sum_for(struct rtl_snapshot *snapshot, const struct rtl_histogram_copy *const *from, uint32_t count,
+                           struct rtl_histogram_copy *sum)
+{
+    bool coarse;
+    uint64_t octaves = octaves_of(from, count, &coarse);
+    size_t bytes = (size_t)__builtin_popcountll(octaves) * sizeof(struct rtl_octave) +
+                   (coarse ? RTL_OCTAVES_MAX * sizeof(uint64_t) : 0);
+    void *storage = rtl_snapshot_allocate(snapshot, bytes + 1); /* 0 bytes: no buckets */
+    if (storage)
+        *sum = rtl_histogram_sum(from, count, storage);
+    return storage != NULL;
 }

@@ -222,37 +222,19 @@ bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_hi
     return true;
 }
 
-void rtl_sum_add(struct rtl_histogram_sum *sum, const struct rtl_histogram_copy *earlier,
-                 const struct rtl_histogram_copy *later)
+bool rtl_p50_p99_between(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
+                         uint64_t *p50, uint64_t *p99)
 {
-    if (none_new(earlier, later))
-        return;
-    for (struct octave_walk w = start_walk(earlier, later); next_octave(&w); sum->count += w.sum)
-        for (uint32_t i = 0; i < RTL_CHUNK_BUCKETS; i++)
-            sum->bucket[w.octave * RTL_CHUNK_BUCKETS + i] += w.grown[i];
+    uint64_t out[2] = {0, 0};
+    bool known = rtl_quantiles(earlier, later, (const double[]){0.5, 0.99}, 2, out);
+    *p50 = out[0];
+    *p99 = out[1];
+    return known;
 }
 
-bool rtl_sum_quantile(const struct rtl_histogram_sum *sum, double q, uint64_t *out)
+bool rtl_p50_p99(const struct rtl_histogram_copy *h, uint64_t out[2])
 {
-    if (!sum->count)
-        return false;
-    uint64_t rank = quantile_rank(q, sum->count), seen = 0;
-    for (uint32_t i = 0; i < RTL_OCTAVES_MAX * RTL_CHUNK_BUCKETS; i++) {
-        seen += sum->bucket[i];
-        if (sum->bucket[i] && seen >= rank) {
-            *out = rtl_bucket_middle(i);
-            return true;
-        }
-    }
-    return false; /* sums wrapped: the segment is corrupt */
-}
-
-uint64_t rtl_sum_from(const struct rtl_histogram_sum *sum, uint64_t ns)
-{
-    uint64_t count = 0;
-    for (uint32_t i = RTL_OCTAVES_MAX * RTL_CHUNK_BUCKETS; i-- > 0 && rtl_bucket_low(i) >= ns;)
-        count += sum->bucket[i];
-    return count;
+    return rtl_p50_p99_between(NULL, h, &out[0], &out[1]);
 }
 
 /* Return how much of `count` values between low and high, spread evenly on a log scale, lies below the edge. */

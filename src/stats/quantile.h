@@ -27,17 +27,11 @@ struct rtl_window rtl_window_between(const struct rtl_histogram_copy *earlier, c
 bool rtl_quantiles(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later, const double *q,
                    int count, uint64_t *out);
 
-/* Sum of the growth of several histograms. Zero it first. */
-struct rtl_histogram_sum {
-    uint64_t count;
-    uint64_t bucket[RTL_OCTAVES_MAX * RTL_CHUNK_BUCKETS];
-};
-void rtl_sum_add(struct rtl_histogram_sum *sum, const struct rtl_histogram_copy *earlier,
-                 const struct rtl_histogram_copy *later);
-/* Like rtl_quantiles, but not narrowed by exact extremes. False when the sum is empty. */
-bool rtl_sum_quantile(const struct rtl_histogram_sum *sum, double q, uint64_t *out);
-/* Return the number of values in buckets that begin at `ns` or later. */
-uint64_t rtl_sum_from(const struct rtl_histogram_sum *sum, uint64_t ns);
+/* Write the median and the 99th percentile in later - earlier; false and zeros without values. */
+bool rtl_p50_p99_between(const struct rtl_histogram_copy *earlier, const struct rtl_histogram_copy *later,
+                         uint64_t *p50, uint64_t *p99);
+/* Likewise since the start. */
+bool rtl_p50_p99(const struct rtl_histogram_copy *h, uint64_t out[2]);
 
 /* Distribute the counts of later - earlier over bins between ascending edges in ns (for drawing). bins[i] covers
  * [edges[i], edges[i+1]); values outside go into the first and last bin. A bucket that bins share is divided evenly

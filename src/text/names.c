@@ -1,11 +1,11 @@
 /*
  * From a kernel's raw name to its cell in the table:
- *   1. demangle it               names_forms.c rtl_name_full; demangle.c, or demangle_partly.c if the runtime refuses
+ *   1. demangle it               names_forms.c rtl_name_full; demangle.c, also for what the runtime refuses
  *   2. choose a rule             names_short.c find_words: the user's (names_user.c), then those of names_tables.c
  *   3. make the rule's pieces    names_expand.c, with names_facts.c; names_gemm.c and names_triton.c parse such names
  *      or spell the whole name   names_forms.c rtl_name_spelled, where no rule says more
  *   4. fit pieces into a column  names_pieces.c
- *   5. distinguish the cell      make_short_cell below, with words from names_difference.c, or at last "~hash"
+ *   5. distinguish the cell      make_short_cell below, with words from write_difference, or at last "~hash"
  * names_rules.h describes the rules, names_scan.c parses names, and this file keeps the names of one process.
  *
  * A name is made when it is first requested, so the first frame of a process with 10,000 kernels pays only for the rows
@@ -14,10 +14,11 @@
  */
 #include "text/names.h"
 #include "base/array.h"
-#include "text/names_difference.h"
 #include "text/names_pieces.h"
+#include "text/names_scan.h"
 #include "text/text.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,135 @@ enum {
     WORD_MAX = 48,
     MUST_MAX = 120,
 };
+
+/* --- the words that distinguish two names that look alike --- */
+
+static const char word_edges[] = "<>(),:{}[]&* ";
+
+static bool next_word(const char **at, struct rtl_name_span *word)
+{
+    *at += strspn(*at, word_edges);
+    *word = (struct rtl_name_span){*at, strcspn(*at, word_edges)};
+    *at += word->length;
+    return word->length > 0;
+}
+
+/* Find a complete word in a spelled name, or between the underscores of a name in C. */
+static const char *find_word(const char *text, struct rtl_name_span word, bool spelled)
+{
+    const char *at = text, *end = text + strlen(text);
+    while ((at = memmem(at, (size_t)(end - at), word.at, word.length))) {
+        char before = at == text ? '\0' : at[-1], behind = at[word.length];
+        bool joined = behind == '_' && isdigit((unsigned char)at[word.length + 1]); /* "WG16_4" of "WG16_4_4" */
+        if (spelled ? (!before || strchr(word_edges, before)) && (!behind || strchr(word_edges, behind))
+                    : (!before || before == '_') && (!behind || behind == '_' || behind == '.') && !joined)
+            return at;
+        at++;
+    }
+    return NULL;
+}
+
+/* Find the next word of a name in C that the other name lacks. Most parts are equal, so both are read in step. */
+static bool next_own_word(struct rtl_name_span *rest, const char *other, struct rtl_name_span *beside,
+                          struct rtl_name_span *word)
+{
+    while (rtl_span_word(rest, word, true)) {
+        struct rtl_name_span theirs, before = *beside;
+        if (rtl_span_word(beside, &theirs, true) && theirs.length == word->length &&
+            !memcmp(theirs.at, word->at, word->length))
+            continue;
+        *beside = before;
+        const char *found = find_word(other, *word, false);
+        if (!found)
+            return true;
+        *beside = (struct rtl_name_span){found + word->length, strlen(found + word->length)};
+    }
+    return false;
+}
+
+static bool is_default(struct rtl_name_span word)
+{
+    return word.length && word.at[word.length - 1] == '0' &&
+           (word.length < 2 || !isdigit((unsigned char)word.at[word.length - 2]));
+}
+
+/* Return the settings of a generated GEMM's name: from the tile on, behind the types. */
+static const char *settings_of(const char *raw)
+{
+    const char *tile = strstr(raw, "Cijk_") ? strstr(raw, "_MT") : NULL;
+    return tile && isdigit((unsigned char)tile[3]) ? tile + 1 : raw;
+}
+
+/* Find word `number` that only one of two names in C has: first settings that are not 0, then those that are. */
+static bool c_name_difference(char *out, size_t size, const char *mine, const char *theirs, int number)
+{
+    const char *my_settings = settings_of(mine), *their_settings = settings_of(theirs);
+    for (int pass = 0; pass < 6; pass++) {
+        bool settings = pass < 4, missing = pass % 4 / 2 || pass == 5;
+        const char *from = missing ? (settings ? their_settings : theirs) : (settings ? my_settings : mine);
+        const char *other = missing ? (settings ? my_settings : mine) : (settings ? their_settings : theirs);
+        struct rtl_name_span rest = {from, strlen(from)}, beside = {other, strlen(other)}, word;
+        while (next_own_word(&rest, other, &beside, &word))
+            if ((!settings || is_default(word) == (pass % 2 == 1)) && number-- == 0) {
+                snprintf(out, size, "%s%.*s", missing ? "-" : "", (int)word.length, word.at);
+                return true;
+            }
+    }
+    return false;
+}
+
+/* Write a word of a spelled name without generic parts: "gpu_kernel_impl_nocast" -> "nocast". */
+static void write_word(char *out, size_t size, struct rtl_name_span word)
+{
+    static const char helper[] = "gpu_kernel_impl";
+    if (rtl_span_starts(word, "lambda#")) {
+        snprintf(out, size, "%.*s", (int)(word.length - 6), word.at + 6);
+    } else if (rtl_span_starts(word, helper)) {
+        struct rtl_name_span kind = {word.at + sizeof helper,
+                                     word.length > sizeof helper ? word.length - sizeof helper : 0};
+        snprintf(out, size, "%.*s", kind.length ? (int)kind.length : 4, kind.length ? kind.at : "cast");
+    } else if (rtl_span_ends(word, "_kernel")) {
+        snprintf(out, size, "%.*s", (int)word.length - 7, word.at);
+    } else {
+        snprintf(out, size, "%.*s", (int)word.length, word.at);
+    }
+}
+
+static bool spelled_difference(char *out, size_t size, const char *mine, const char *theirs, int number)
+{
+    struct rtl_name_span word, other;
+    const char *at = mine, *by = theirs;
+    while (next_word(&at, &word))
+        if (word.length > 1 && !rtl_span_is(word, "lambda") && !rtl_span_is(word, "operator") &&
+            !find_word(theirs, word, true) && number-- == 0) {
+            write_word(out, size, word);
+            return true;
+        }
+    at = mine;
+    for (int place = 0; next_word(&at, &word); place++) {
+        bool there = next_word(&by, &other);
+        if ((!there || other.length != word.length || strncmp(other.at, word.at, word.length) != 0) && number-- == 0) {
+            bool marked = rtl_span_starts(word, "lambda#") || *word.at == '#';
+            int n = marked ? 0 : snprintf(out, size, "arg%d=", place);
+            write_word(out + n, size - (size_t)n, word);
+            return true;
+        }
+        if (!there)
+            break;
+    }
+    return false;
+}
+
+/* Write difference `number` (from 0) between two names: a word that only `mine` has, "-word" for one that only `theirs`
+ * has, or "arg3=16". Return false when there are no more. Both are names in C, or both are spelled names. */
+static bool write_difference(char *out, size_t size, const char *mine, const char *theirs, int number)
+{
+    bool spelled = strpbrk(mine, "<(") != NULL;
+    return spelled ? spelled_difference(out, size, mine, theirs, number)
+                   : c_name_difference(out, size, mine, theirs, number);
+}
+
+/* --- the names of one process --- */
 
 struct name_entry {
     char *forms[RTL_NAME_FORM_COUNT];
@@ -245,13 +375,13 @@ static bool find_difference(const struct cell_work *m, const struct name_entry *
     int first = 0;
     if (!a || !b)
         return false;
-    if (rtl_name_difference(word, WORD_MAX, a, b, number))
+    if (write_difference(word, WORD_MAX, a, b, number))
         return true;
-    while (first < number && rtl_name_difference(word, WORD_MAX, a, b, first)) /* count the words of the first source */
+    while (first < number && write_difference(word, WORD_MAX, a, b, first)) /* count the words of the first source */
         first++;
     a = mine->forms[RTL_NAME_FULL];
     b = theirs->forms[RTL_NAME_FULL];
-    return a && b && rtl_name_difference(word, WORD_MAX, a, b, number - first);
+    return a && b && write_difference(word, WORD_MAX, a, b, number - first);
 }
 
 static void shorten_word(char word[WORD_MAX], int width, bool ascii)
@@ -430,6 +560,14 @@ const char *rtl_names_cell(struct rtl_names *names, uint32_t id, const char *raw
             c->known[id] = true;
     }
     return c->cell[id];
+}
+
+bool rtl_names_is(struct rtl_names *names, uint32_t id, const char *raw, size_t length, const char *text)
+{
+    bool is = false;
+    for (int form = 0; form < RTL_NAME_FORM_COUNT && !is; form++)
+        is = strcmp(rtl_names_form(names, id, raw, length, (enum rtl_name_form)form), text) == 0;
+    return is;
 }
 
 bool rtl_names_match(struct rtl_names *names, uint32_t id, const char *raw, size_t length, const char *needle)

@@ -43,6 +43,8 @@ const char *rtl_names_cell(struct rtl_names *names, uint32_t id, const char *raw
 
 enum rtl_name_family rtl_names_family(struct rtl_names *names, uint32_t id, const char *raw, size_t length);
 
+/* True if this is the full, short, template or mangled name. */
+bool rtl_names_is(struct rtl_names *names, uint32_t id, const char *raw, size_t length, const char *text);
 /* True if the full, short or mangled name contains the needle. */
 bool rtl_names_match(struct rtl_names *names, uint32_t id, const char *raw, size_t length, const char *needle);
 

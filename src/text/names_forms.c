@@ -5,7 +5,6 @@
 #include "text/text.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,8 +177,7 @@ static bool drop_scope(struct spelling *o)
     return true;
 }
 
-/* Write "Enum=" for the cast "(ns::Enum)3", nothing for integer types. Return the length of the cast, 0 if it is none.
- */
+/* Write "Enum=" for the cast "(ns::Enum)3", nothing for integer types. Return the length of the cast, 0 if none. */
 static size_t spell_cast(struct spelling *o, const char *text)
 {
     size_t end = 1, last = 1;
@@ -254,17 +252,13 @@ static void spell(struct spelling *o, const char *text)
             spell_bytes(o, here, end - at);
             at = end;
         } else if (!strncmp(here, "::", 2)) {
-            if (drop_scope(o)) {
-                o->text[o->length++] = ':';
-                o->text[o->length++] = ':';
-            }
+            if (drop_scope(o))
+                spell_bytes(o, "::", 2);
             at += 2;
         } else if (!strncmp(here, "{lambda(", 8)) {
             /* drop the parameters of a lambda, which repeat its arguments, and keep its number */
-            const char *close = strchr(here, '}'), *mark = close;
-            while (mark && mark > here && *mark != '#')
-                mark--;
-            if (!close || mark == here) {
+            const char *close = strchr(here, '}'), *mark = close ? memrchr(here, '#', (size_t)(close - here)) : NULL;
+            if (!mark) {
                 o->text[o->length++] = *here;
                 at++;
                 continue;

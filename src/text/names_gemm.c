@@ -4,8 +4,8 @@
  *
  * The summation index is l. Operand A is transposed if l precedes its free index, B if l follows it. Behind the indices
  * are the types, one or two letters each: of A and B, of the result, of the sums. Hundreds of settings follow. A few
- * important ones are shown while there is room, unless they have their usual value. rtl_name_difference finds others
- * when two kernels look alike.
+ * important ones are shown while there is room, unless they have their usual value. write_difference of names.c finds
+ * others when two kernels look alike.
  */
 #include "text/names_expand.h"
 

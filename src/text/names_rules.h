@@ -30,13 +30,12 @@
 #ifndef RTL_TEXT_NAMES_RULES_H
 #define RTL_TEXT_NAMES_RULES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "text/names_forms.h"
 
 struct rtl_name_rule {
-    const char *kernel, *show; /* `show` is NULL in a user's rule that only sets the family */
+    const char *kernel, *show;
 };
 
 struct rtl_name_table {

@@ -137,7 +137,8 @@ bool rtl_span_drop_end(struct rtl_name_span *span, const char *text)
     return true;
 }
 
-struct rtl_name_span rtl_span_trim(struct rtl_name_span span)
+/* Drop blanks on both sides. */
+static struct rtl_name_span trim_span(struct rtl_name_span span)
 {
     while (span.length && *span.at == ' ') {
         span.at++;
@@ -168,7 +169,7 @@ static bool split_at(struct rtl_name_span *rest, const char *mark, struct rtl_na
     bool found = at < rest->length;
     if (at > rest->length)
         at = rest->length;
-    *piece = rtl_span_trim((struct rtl_name_span){rest->at, at});
+    *piece = trim_span((struct rtl_name_span){rest->at, at});
     size_t taken = found ? at + n : at;
     rest->at += taken;
     rest->length -= taken;
@@ -194,10 +195,10 @@ static struct rtl_name_span inside_bracket(struct rtl_name_span text, size_t at,
         rtl_scan_step(&s, text.at, at);
     while (++at < text.length && s.depth && !s.lost);
     *end = at;
-    return rtl_span_trim((struct rtl_name_span){text.at + from, at - from - (s.depth ? 0 : 1)});
+    return trim_span((struct rtl_name_span){text.at + from, at - from - (s.depth ? 0 : 1)});
 }
 
-struct rtl_name_part rtl_part_of(struct rtl_name_span scope)
+static struct rtl_name_part part_of_scope(struct rtl_name_span scope)
 {
     struct rtl_name_part part = {.ident = scope};
     size_t at = 0;
@@ -227,7 +228,7 @@ struct rtl_name_part rtl_span_principal(struct rtl_name_span name)
 {
     struct rtl_name_span rest, scope;
     struct rtl_name_part part = {.ident = name}, before = {.ident = name};
-    name = rtl_span_trim(name);
+    name = trim_span(name);
     if (!memchr(name.at, ':', name.length) && !memchr(name.at, '<', name.length) &&
         !memchr(name.at, '(', name.length) &&
         !memchr(name.at, '&', name.length)) { /* a name in C, which may be too long for the scan below */
@@ -246,7 +247,7 @@ struct rtl_name_part rtl_span_principal(struct rtl_name_span name)
     }
     for (rest = name; rtl_span_scope(&rest, &scope);) {
         before = part;
-        part = rtl_part_of(scope);
+        part = part_of_scope(scope);
         if (part.has_parameters && rest.length)
             return rtl_span_starts(part.ident, "operator") && before.ident.length ? before : part;
     }
@@ -314,7 +315,7 @@ const char *rtl_type_brief(struct rtl_name_span type)
 {
     for (bool again = true; again;) { /* "float const*" is shown as the type that it points to */
         again = false;
-        type = rtl_span_trim(type);
+        type = trim_span(type);
         if (rtl_span_ends(type, "*") || rtl_span_ends(type, "&")) {
             type.length--;
             again = true;

@@ -41,7 +41,6 @@ bool rtl_span_ends(struct rtl_name_span span, const char *text);
 /* Drop the text at the start or end; false if the span has no such text, or nothing else. */
 bool rtl_span_drop_start(struct rtl_name_span *span, const char *text);
 bool rtl_span_drop_end(struct rtl_name_span *span, const char *text);
-struct rtl_name_span rtl_span_trim(struct rtl_name_span span); /* drops blanks on both sides */
 
 /* Split the first argument (up to a comma) or scope (up to "::") off `rest`. False if `rest` is empty. */
 bool rtl_span_argument(struct rtl_name_span *rest, struct rtl_name_span *argument);
@@ -52,7 +51,6 @@ struct rtl_name_part {
     struct rtl_name_span ident, arguments, parameters;
     bool has_arguments, has_parameters;
 };
-struct rtl_name_part rtl_part_of(struct rtl_name_span scope);
 
 /* Return the principal part of a name: its last scope, or the outermost function of an entity within a function
  * ("f<T>(int)::{lambda(int)#1}::operator()"). For the address of a function, "&(void f<T>(int))", that function. */

@@ -1,6 +1,5 @@
 /* The short name: find the rule for a kernel and make the pieces. See names_short.h. */
 #include "text/names_short.h"
-#include "text/demangle_partly.h"
 #include "text/names_expand.h"
 #include "text/names_rules.h"
 #include "text/names_user.h"
@@ -24,16 +23,16 @@ static bool rule_fits(const char *pattern, struct rtl_name_span ident, struct rt
 static const char *find_words(const struct rtl_name_rules *user, struct rtl_name_span ident,
                               struct rtl_name_span scoped, enum rtl_name_family *family)
 {
-    const struct rtl_name_rule *rule;
     bool chosen = false;
     *family = RTL_FAMILY_OTHER;
-    for (size_t i = 0; !chosen && (rule = rtl_name_rules_rule(user, i)); i++)
-        if (rule_fits(rule->kernel, ident, scoped)) {
-            *family = rtl_name_rules_family(user, i);
-            chosen = true;
-            if (rule->show)
-                return rule->show;
-        }
+    for (size_t i = 0; !chosen && user && i < user->rules.count; i++) {
+        const struct rtl_user_rule *rule = &user->rules.rule[i];
+        chosen = rule_fits(rule->pattern, ident, scoped);
+        if (chosen)
+            *family = rule->family;
+        if (chosen && rule->text)
+            return rule->text;
+    }
     for (size_t t = 0; t < rtl_name_table_count; t++)
         for (size_t i = 0; i < rtl_name_tables[t].count; i++)
             if (rule_fits(rtl_name_tables[t].rules[i].kernel, ident, scoped)) {
@@ -134,12 +133,13 @@ static bool add_offload_pieces(struct rtl_pieces *p, const char *name)
 static const char *find_nickname(const struct rtl_name_rules *user, const char *raw, const char *full,
                                  struct rtl_name_span name)
 {
-    const char *nickname, *pattern;
     struct rtl_name_span ident = rtl_span_principal(name).ident;
-    for (size_t i = 0; (nickname = rtl_name_rules_nickname(user, i, &pattern)); i++)
+    for (size_t i = 0; user && i < user->nicknames.count; i++) {
+        const char *pattern = user->nicknames.rule[i].pattern;
         if (rule_fits(pattern, ident, name) || rtl_name_pattern_fits(pattern, full, strlen(full)) ||
             rtl_name_pattern_fits(pattern, raw, strlen(raw)))
-            return nickname;
+            return user->nicknames.rule[i].text;
+    }
     return NULL;
 }
 
@@ -167,12 +167,8 @@ static char *join_suffix(char *text, struct rtl_name_span suffix)
 bool rtl_brief_make(struct rtl_brief *brief, const struct rtl_name_rules *user, const char *raw, const char *full)
 {
     struct rtl_pieces *p = malloc(sizeof *p);
-    size_t end = 0;
-    char *partly = strcmp(raw, full) != 0 ? NULL : rtl_demangle_partly(raw, &end);
     struct rtl_name_span suffix = clone_suffix(full);
-    if (partly)
-        suffix = (struct rtl_name_span){raw + end, strlen(raw + end)};
-    char *name = partly ? partly : is_c_name(full) ? strdup(full) : rtl_name_template(full);
+    char *name = is_c_name(full) ? strdup(full) : rtl_name_template(full);
     *brief = (struct rtl_brief){.family = RTL_FAMILY_OTHER};
     if (!p || !name) {
         free(p);
@@ -189,7 +185,7 @@ bool rtl_brief_make(struct rtl_brief *brief, const struct rtl_name_rules *user, 
         rtl_pieces_add(p, 0, "%s", nickname);
         said = true;
     }
-    if (is_c_name(full) && !partly) {
+    if (is_c_name(full)) {
         if (!said)
             brief->whole = strdup(full);
     } else {

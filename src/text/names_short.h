@@ -13,7 +13,7 @@ struct rtl_name_rules;
 struct rtl_brief {
     char *whole;   /* the uncut short name: the joined pieces, or `spelled` */
     char *pieces;  /* rtl_pieces.text */
-    char *spelled; /* NULL for a name in C; else the spelled name, in which rtl_name_difference finds words */
+    char *spelled; /* NULL for a name in C; else the spelled name, in which names.c finds differences */
     enum rtl_name_family family;
 };
 

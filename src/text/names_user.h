@@ -8,8 +8,17 @@
 #include "text/names_forms.h"
 
 enum { RTL_USER_RULES_MAX = 256 }; /* rules, and as many nicknames */
-struct rtl_name_rule;
-struct rtl_name_rules;
+struct rtl_user_rule {
+    char *pattern, *text;        /* text: the nickname, or what a rule shows; NULL: it only sets the family */
+    enum rtl_name_family family; /* of a rule */
+};
+struct rtl_user_rules {
+    struct rtl_user_rule rule[RTL_USER_RULES_MAX];
+    size_t count;
+};
+struct rtl_name_rules {
+    struct rtl_user_rules rules, nicknames;
+};
 struct rtl_name_rules *rtl_name_rules_create(void);
 void rtl_name_rules_free(struct rtl_name_rules *rules);
 
@@ -19,11 +28,6 @@ bool rtl_name_rules_add(struct rtl_name_rules *rules, enum rtl_name_family famil
                         const char *show);
 /* Add a nickname (safe text) for all kernels whose own, full or mangled name matches the pattern. False as above. */
 bool rtl_name_rules_call(struct rtl_name_rules *rules, const char *pattern, const char *nickname);
-
-/* Return rule or nickname `number` (from 0), or NULL when there are no more. `rules` may be NULL. */
-const struct rtl_name_rule *rtl_name_rules_rule(const struct rtl_name_rules *rules, size_t number);
-enum rtl_name_family rtl_name_rules_family(const struct rtl_name_rules *rules, size_t number);
-const char *rtl_name_rules_nickname(const struct rtl_name_rules *rules, size_t number, const char **pattern);
 
 /* Set the rules that every later rtl_names_create uses; NULL for none. Call it before there are threads. The rules must
  * outlive those names. */

@@ -2,8 +2,6 @@
 #ifndef RTL_TEXT_NEAREST_H
 #define RTL_TEXT_NEAREST_H
 
-#include <stddef.h>
-
 enum { RTL_NEAREST_MAX = 40 }; /* bytes of a word; longer words are not compared */
 
 /* Return the number of edits between two words: insert, delete or replace a letter, or swap two neighbours.

@@ -16,9 +16,17 @@
 
 /* The caller's function that receives the pieces. */
 typedef void rtl_quote_put(void *to, const char *bytes, size_t count);
+rtl_quote_put rtl_quote_to_file; /* `to` is a FILE */
 
 /* Write a string with its quotes. Unprintable characters become \uXXXX, invalid UTF-8 becomes U+FFFD. */
 void rtl_quote_json(rtl_quote_put *put, void *to, const char *text);
+
+/*
+ * Write a JSON text, on one line, as the content of a script element in an HTML page. The text keeps its meaning, but
+ * contains no "<", ">" or "&", so no string in it can end the element or begin another one. Unprintable characters and
+ * invalid UTF-8 are escaped as above: all of them lie in strings.
+ */
+void rtl_quote_script(rtl_quote_put *put, void *to, const char *json, size_t length);
 
 /*
  * Write a cell (RFC 4180), quoted if necessary. Unprintable characters and line ends are escaped as in text.h, so each
@@ -26,5 +34,9 @@ void rtl_quote_json(rtl_quote_put *put, void *to, const char *text);
  * @); no kernel's name begins so, but a file may contain anything.
  */
 void rtl_quote_csv(rtl_quote_put *put, void *to, const char *text);
+
+/* Append a word of a shell's command line to a string in a buffer of `size` bytes, as safe text (text.h): quoted where
+ * necessary, with $'...' (bash, zsh) around a quote or unsafe bytes. */
+void rtl_quote_shell(char *out, size_t size, const char *word);
 
 #endif

@@ -36,26 +36,12 @@ size_t rtl_utf8_decode(const char *text, size_t left, uint32_t *code)
 
 size_t rtl_utf8_encode(char *out, uint32_t code)
 {
-    if (code < 0x80) {
-        out[0] = (char)code;
-        return 1;
-    }
-    if (code < 0x800) {
-        out[0] = (char)(0xc0 | code >> 6);
-        out[1] = (char)(0x80 | (code & 0x3f));
-        return 2;
-    }
-    if (code < 0x10000) {
-        out[0] = (char)(0xe0 | code >> 12);
-        out[1] = (char)(0x80 | (code >> 6 & 0x3f));
-        out[2] = (char)(0x80 | (code & 0x3f));
-        return 3;
-    }
-    out[0] = (char)(0xf0 | code >> 18);
-    out[1] = (char)(0x80 | (code >> 12 & 0x3f));
-    out[2] = (char)(0x80 | (code >> 6 & 0x3f));
-    out[3] = (char)(0x80 | (code & 0x3f));
-    return 4;
+    static const unsigned char lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    size_t length = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = length; --i; code >>= 6)
+        out[i] = (char)(0x80 | (code & 0x3f));
+    out[0] = (char)(lead[length] | code);
+    return length;
 }
 
 bool rtl_text_code_is_safe(uint32_t code)
@@ -165,7 +151,8 @@ size_t rtl_text_offset(const char *text, int column)
     return at;
 }
 
-bool rtl_text_token_edge(char before, char after)
+/* True if a token of a kernel name ends between the two bytes, so that a cut leaves both parts readable. */
+static bool token_edge(char before, char after)
 {
     bool word_before = isalnum((unsigned char)before) || (before & 0x80);
     bool word_after = isalnum((unsigned char)after) || (after & 0x80);
@@ -178,9 +165,9 @@ bool rtl_text_token_edge(char before, char after)
 static size_t edge_near(const char *text, size_t from, size_t least, size_t most)
 {
     for (size_t away = 0; away <= 6; away++) {
-        if (from >= least + away && from - away > 0 && rtl_text_token_edge(text[from - away - 1], text[from - away]))
+        if (from >= least + away && from - away > 0 && token_edge(text[from - away - 1], text[from - away]))
             return from - away;
-        if (from + away <= most && rtl_text_token_edge(text[from + away - 1], text[from + away]))
+        if (from + away <= most && token_edge(text[from + away - 1], text[from + away]))
             return from + away;
     }
     return from;

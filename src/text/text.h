@@ -48,9 +48,6 @@ size_t rtl_text_offset(const char *text, int column);
  * fifths of the width); the cut moves to a nearby edge between tokens. It shows as "…", or ".." with `ascii`. */
 void rtl_text_cut(char *out, size_t size, const char *text, int width, int keep_end, bool ascii);
 
-/* True if a token of a kernel name ends between the two bytes, so that a cut leaves both parts readable. */
-bool rtl_text_token_edge(char before, char after);
-
 /* Append to a string in a buffer of `size` bytes; cut what does not fit. */
 void rtl_text_append(char *out, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -2,6 +2,7 @@
 #include "text/units.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +41,18 @@ static bool three_digits(char *out, size_t size, double value)
     return true;
 }
 
+static struct rtl_number __attribute__((format(printf, 1, 2))) number_text(const char *format, ...)
+{
+    struct rtl_number n;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(n.text, sizeof n.text, format, args);
+    va_end(args);
+    return n;
+}
+
 /* Use the first step of a scale in which the rounded value is below 1000, else the last step. */
-static void scaled(char *out, size_t size, double value, const char *const *letters, int steps, double factor)
+static struct rtl_number scaled(double value, const char *const *letters, int steps)
 {
     char digits[12];
     int step = 0;
@@ -50,55 +61,47 @@ static void scaled(char *out, size_t size, double value, const char *const *lett
             snprintf(digits, sizeof digits, "%.3g", value);
             break;
         }
-        value /= factor;
+        value /= 1000;
         step++;
     }
-    snprintf(out, size, "%s%s", digits, letters[step]);
+    return number_text("%s%s", digits, letters[step]);
 }
 
 static struct rtl_number auto_time(double ns)
 {
     static const char *const letters[] = {"ns", "µs", "ms", "s"};
-    struct rtl_number n;
     if (ns < 999.5) /* whole nanoseconds have no decimals */
-        snprintf(n.text, sizeof n.text, "%.0fns", ns);
-    else if (ns < 9999.5e9 && ns >= 999.5e9)
-        snprintf(n.text, sizeof n.text, "%.0fs", ns / 1e9);
-    else if (ns < 999.5e9)
-        scaled(n.text, sizeof n.text, ns, letters, 4, 1000);
-    else {
-        char digits[12];
-        double hours = ns / 3600e9;
-        const char *letter = "h";
-        if (hours >= 99.95) {
-            hours /= 24;
-            letter = "d";
-        }
-        if (!three_digits(digits, sizeof digits, hours)) {
-            three_digits(digits, sizeof digits, hours / 365.25); /* 2^64 ns are 585 years */
-            letter = "y";
-        }
-        snprintf(n.text, sizeof n.text, "%s%s", digits, letter);
+        return number_text("%.0fns", ns);
+    if (ns < 999.5e9)
+        return scaled(ns, letters, 4);
+    if (ns < 9999.5e9)
+        return number_text("%.0fs", ns / 1e9);
+    char digits[12];
+    double hours = ns / 3600e9;
+    const char *letter = "h";
+    if (hours >= 99.95) {
+        hours /= 24;
+        letter = "d";
     }
-    return n;
+    if (!three_digits(digits, sizeof digits, hours)) {
+        three_digits(digits, sizeof digits, hours / 365.25); /* 2^64 ns are 585 years */
+        letter = "y";
+    }
+    return number_text("%s%s", digits, letter);
 }
 
 struct rtl_number rtl_format_time(uint64_t ns, enum rtl_unit unit)
 {
     if (unit <= RTL_UNIT_AUTO || unit >= RTL_UNIT_COUNT)
         return auto_time((double)ns);
-    struct rtl_number n;
-    if (unit == RTL_UNIT_NS) {
-        snprintf(n.text, sizeof n.text, "%lluns", (unsigned long long)ns);
-        return n;
-    }
+    if (unit == RTL_UNIT_NS)
+        return number_text("%lluns", (unsigned long long)ns);
     /* at least three significant digits, all digits before the point, and none below a nanosecond */
     int decimals = 0, most = ns ? units[unit].decimals : 0;
     double value = (double)ns / pow(10, units[unit].decimals), shifted = value;
     for (; decimals < most && shifted < 99.95; decimals++)
         shifted *= 10;
-    snprintf(n.text, sizeof n.text, "%.*f%s", decimals, value, units[unit].text);
-    return n;
+    return number_text("%.*f%s", decimals, value, units[unit].text);
 }
 
 void rtl_units_ascii(char *text)
@@ -112,114 +115,80 @@ void rtl_units_ascii(char *text)
 struct rtl_number rtl_format_count(uint64_t count)
 {
     static const char *const letters[] = {"", "k", "M", "G", "T", "P", "E"};
-    struct rtl_number n;
-    if (count < 1000)
-        snprintf(n.text, sizeof n.text, "%d", (int)count);
-    else
-        scaled(n.text, sizeof n.text, (double)count, letters, 7, 1000);
-    return n;
+    return count < 1000 ? number_text("%d", (int)count) : scaled((double)count, letters, 7);
 }
 
 struct rtl_number rtl_format_exact(uint64_t count, int columns)
 {
-    struct rtl_number n;
-    return snprintf(n.text, sizeof n.text, "%llu", (unsigned long long)count) <= columns ? n : rtl_format_count(count);
+    struct rtl_number n = number_text("%llu", (unsigned long long)count);
+    return (int)strlen(n.text) <= columns ? n : rtl_format_count(count);
 }
 
 struct rtl_number rtl_format_rate(double per_second)
 {
     static const char *const letters[] = {"", "k", "M", "G", "T"};
-    struct rtl_number n;
+    if (per_second < 0)
+        return number_text(RTL_NONE);
     if (!(per_second > 0))
-        snprintf(n.text, sizeof n.text, "0");
-    else if (per_second < 0.005)
-        snprintf(n.text, sizeof n.text, "<.01");
-    else
-        scaled(n.text, sizeof n.text, per_second, letters, 5, 1000);
-    return n;
+        return number_text("0");
+    return per_second < 0.005 ? number_text("<.01") : scaled(per_second, letters, 5);
 }
 
 struct rtl_number rtl_format_share(double share)
 {
-    struct rtl_number n;
     double percent = share * 100;
     if (!(percent > 0))
-        snprintf(n.text, sizeof n.text, "0.0");
-    else if (percent < 0.05)
-        snprintf(n.text, sizeof n.text, "<0.1");
-    else if (percent < 99.95)
-        snprintf(n.text, sizeof n.text, "%.1f", percent);
-    else
-        snprintf(n.text, sizeof n.text, "%.0f", percent < 999 ? percent : 999);
-    return n;
+        return number_text("0.0");
+    if (percent < 0.05)
+        return number_text("<0.1");
+    return percent < 99.95 ? number_text("%.1f", percent) : number_text("%.0f", percent < 999 ? percent : 999);
 }
 
 struct rtl_number rtl_format_bytes(uint64_t bytes)
 {
     static const char letters[] = {0, 'K', 'M', 'G', 'T', 'P', 'E'};
-    struct rtl_number n;
     double value = (double)bytes;
     int step = 0;
     while (value >= 1024 && step < 6) {
         value /= 1024;
         step++;
     }
-    if (value == floor(value) || value >= 99.95)
-        snprintf(n.text, sizeof n.text, "%.0f%.1s", value, &letters[step]);
-    else
-        snprintf(n.text, sizeof n.text, "%.1f%.1s", value, &letters[step]);
-    return n;
+    return number_text("%.*f%.1s", value == floor(value) || value >= 99.95 ? 0 : 1, value, &letters[step]);
 }
 
 struct rtl_number rtl_format_size(uint64_t bytes)
 {
-    struct rtl_number n = rtl_format_bytes(bytes);
-    size_t length = strlen(n.text);
-    bool scaled = length && (n.text[length - 1] < '0' || n.text[length - 1] > '9');
-    snprintf(n.text + length, sizeof n.text - length, scaled ? "iB" : "B");
-    return n;
+    return number_text("%s%s", rtl_format_bytes(bytes).text, bytes < 1024 ? "B" : "iB");
 }
 
 struct rtl_number rtl_format_age(uint64_t ns)
 {
-    struct rtl_number n;
     unsigned long long s = ns / RTL_SEC;
     if (s < 3600)
-        snprintf(n.text, sizeof n.text, "%u:%02u", (unsigned)(s / 60), (unsigned)(s % 60));
-    else if (s < 86400)
-        snprintf(n.text, sizeof n.text, "%u:%02u:%02u", (unsigned)(s / 3600), (unsigned)(s / 60 % 60),
-                 (unsigned)(s % 60));
-    else
-        snprintf(n.text, sizeof n.text, "%llud%02uh", s / 86400, (unsigned)(s / 3600 % 24));
-    return n;
+        return number_text("%u:%02u", (unsigned)(s / 60), (unsigned)(s % 60));
+    if (s < 86400)
+        return number_text("%u:%02u:%02u", (unsigned)(s / 3600), (unsigned)(s / 60 % 60), (unsigned)(s % 60));
+    return number_text("%llud%02uh", s / 86400, (unsigned)(s / 3600 % 24));
 }
 
 struct rtl_number rtl_format_interval(uint64_t ns)
 {
-    struct rtl_number n;
     double s = (double)ns / 1e9;
     if (ns < 100 * (RTL_SEC / 1000))
-        snprintf(n.text, sizeof n.text, "%.0fms", s * 1000);
-    else if (s < 9.95)
-        snprintf(n.text, sizeof n.text, "%.1fs", s);
-    else if (s < 999)
-        snprintf(n.text, sizeof n.text, "%.0fs", s);
-    else
-        snprintf(n.text, sizeof n.text, "%.0fmin", s / 60);
-    return n;
+        return number_text("%.0fms", s * 1000);
+    if (s < 9.95)
+        return number_text("%.1fs", s);
+    return s < 999 ? number_text("%.0fs", s) : number_text("%.0fmin", s / 60);
 }
 
 struct rtl_number rtl_format_ppb(int64_t ppb)
 {
-    struct rtl_number n;
     double ppm = (double)ppb / 1000, size = fabs(ppm);
     if (size < 0.005)
-        snprintf(n.text, sizeof n.text, "0.00");
-    else if (size < 99999)
-        snprintf(n.text, sizeof n.text, "%+.*f", size < 9.995 ? 2 : size < 99.95 ? 1 : 0, ppm);
-    else
-        snprintf(n.text, sizeof n.text, "%c>1e5", ppm < 0 ? '-' : '+');
-    return n;
+        return number_text("0.00");
+    if (size < 99999)
+        return number_text("%+.*f", size < 9.995 ? 2 : size < 99.95 ? 1 : 0, ppm);
+    return number_text("%c>1e5", ppm < 0 ? '-' : '+');
 }
 
 bool rtl_parse_interval(const char *text, uint64_t *ns)
@@ -228,8 +197,7 @@ bool rtl_parse_interval(const char *text, uint64_t *ns)
     if (!text || !((text[0] >= '0' && text[0] <= '9') || text[0] == '.') || text[1] == 'x' || text[1] == 'X')
         return false;
     char *end;
-    double value = strtod(text, &end);
-    double factor;
+    double value = strtod(text, &end), factor;
     if (end == text)
         return false;
     if (!*end || !strcmp(end, "s"))

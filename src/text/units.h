@@ -9,7 +9,6 @@
 #define RTL_TEXT_UNITS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* X(symbol, name on the command line and on screen, decimals of a nanosecond in this unit, suffix) */
@@ -37,7 +36,7 @@ bool rtl_unit_parse(const char *name, enum rtl_unit *unit);
 struct rtl_number rtl_format_time(uint64_t ns, enum rtl_unit unit); /* a duration: 41.8µs, 2.82ms, 362s, 2.78h */
 struct rtl_number rtl_format_count(uint64_t count);                 /* 143, 10.3k, 1.03M */
 struct rtl_number rtl_format_exact(uint64_t count, int columns);    /* 4096; as a count when that is longer */
-struct rtl_number rtl_format_rate(double per_second);               /* 0, 0.25, 3.21, 53.1k */
+struct rtl_number rtl_format_rate(double per_second);               /* 0, 0.25, 3.21, 53.1k; "-" below 0 */
 struct rtl_number rtl_format_share(double share);                   /* 0..1 -> 31.2, <0.1, 100 */
 /* For sentences: "512B", "5GiB". */
 struct rtl_number rtl_format_size(uint64_t bytes);

@@ -1,7 +1,6 @@
 /* The cursor and how it moves. See cursor.h. */
 #include "tui/cursor.h"
 #include "model/cells.h"
-#include "model/model_hip_api.h"
 #include "text/text.h"
 #include "tui/process_list.h"
 
@@ -33,29 +32,36 @@ struct rtl_layout rtl_ui_layout(const struct rtl_ui *ui, int rows, int cols)
 {
     int widths[RTL_COLUMN_COUNT];
     bool kernels = ui->view == RTL_VIEW_KERNELS;
+    struct rtl_family_share families[RTL_FAMILY_COUNT];
+    const struct rtl_parts *parts = ui->model->latest ? ui->model->latest->snapshot.parts : NULL;
     rtl_cell_widths(ui->model, ui->units, widths);
     struct rtl_layout_wants wants = {.gpus = (int)ui->model->gpu_count,
                                      .gpu_lines = ui->gpu_lines,
-                                     .slowest = ui->model->latest && ui->model->latest->snapshot.parts,
+                                     .slowest = parts,
                                      .launch = ui->model->hip_api.launches,
                                      .columns = ui->columns,
                                      .places = ui->column_places,
                                      .widths = widths,
+                                     .families = ui->model->families ? 0 : rtl_family_shares(ui->model, families),
+                                     .processes = parts ? (int)parts->member_count : 0,
+                                     .steps = kernels && (ui->model->steps.known || ui->model->steps.trouble),
                                      .pane = kernels && rtl_ui_selected(ui),
                                      .name_rows = kernels ? rtl_ui_name_rows(ui, cols) : 0};
     return rtl_layout_main(rows, cols, &wants);
 }
 
-void rtl_ui_select(struct rtl_ui *ui, int at)
+unsigned rtl_ui_select(struct rtl_ui *ui, int at)
 {
     struct rtl_model *m = ui->model;
     if (!m->shown)
-        return;
+        return RTL_UI_DRAW;
     at = rtl_clamp(at, 0, (int)m->shown - 1);
     ui->selected = m->rows[m->order[at]].id;
     ui->position = at;
     ui->following = false;
+    ui->gpu_line = 0;
     rtl_model_freeze_order(m);
+    return RTL_UI_DRAW;
 }
 
 static void move_in_stalls(struct rtl_ui *ui, int by)
@@ -80,9 +86,23 @@ void rtl_ui_follow_stall(struct rtl_ui *ui)
     ui->stall_at = 0; /* another kernel's list */
 }
 
+/* Move over the lines of the GPUs, which lie above the kernels. False: the cursor is on the kernels then. */
+static bool move_on_gpus(struct rtl_ui *ui, int by)
+{
+    int gpus = (int)ui->model->gpu_count, at = rtl_model_position(ui->model, ui->selected);
+    if (!ui->gpu_line && (by != -1 || (at > 0 && !ui->following)))
+        return false;
+    at = ui->gpu_line ? ui->gpu_line + rtl_clamp(by, -gpus, gpus) : gpus;
+    bool first = ui->gpu_line && at > gpus; /* down to the first kernel */
+    ui->gpu_line = by < -1 || at > gpus ? 0 : at < 1 && gpus ? 1 : at;
+    return ui->gpu_line || first;
+}
+
 unsigned rtl_ui_move(struct rtl_ui *ui, int by)
 {
     const struct rtl_row *row = rtl_ui_selected(ui);
+    if (ui->view == RTL_VIEW_KERNELS && move_on_gpus(ui, by))
+        return RTL_UI_DRAW;
     if (ui->view == RTL_VIEW_PROCESSES) {
         rtl_process_move(ui, ui->line_at[ui->view] + by);
     } else if (ui->view == RTL_VIEW_DETAIL && row && rtl_ui_has_stalls(ui, row)) {
@@ -90,8 +110,8 @@ unsigned rtl_ui_move(struct rtl_ui *ui, int by)
     } else if (ui->view == RTL_VIEW_KERNELS || ui->view == RTL_VIEW_DETAIL) {
         int at = rtl_model_position(ui->model, ui->selected);
         rtl_ui_select(ui, (at < 0 ? ui->position : at) + rtl_clamp(by, -LINES_MAX, LINES_MAX));
-    } else { /* the help and the ranks have no cursor: they scroll */
-        bool scrolls = ui->view == RTL_VIEW_HELP || ui->view == RTL_VIEW_RANKS;
+    } else { /* the help, the ranks, the steps and the evidence have no cursor: they scroll */
+        bool scrolls = ui->view == RTL_VIEW_HELP || rtl_ui_scrolls(ui);
         int *line = scrolls ? &ui->line_top[ui->view] : &ui->line_at[ui->view];
         *line = rtl_clamp(*line + by, 0, LINES_MAX);
     }
@@ -105,12 +125,13 @@ unsigned rtl_ui_sort(struct rtl_ui *ui, enum rtl_column column, bool reverse)
     return RTL_UI_DRAW;
 }
 
-void rtl_ui_set_filter(struct rtl_ui *ui, const char *text)
+unsigned rtl_ui_set_filter(struct rtl_ui *ui, const char *text)
 {
     snprintf(ui->model->filter, sizeof ui->model->filter, "%s", text);
     ui->model->frozen_until_ns = 0; /* end the frozen order: new rows go to their ranks, not to the end */
     rtl_model_refresh(ui->model);
     ui->top = 0;
+    return RTL_UI_DRAW;
 }
 
 unsigned rtl_ui_open_family(struct rtl_ui *ui, const struct rtl_row *row, bool open)
@@ -123,24 +144,6 @@ unsigned rtl_ui_open_family(struct rtl_ui *ui, const struct rtl_row *row, bool o
     return RTL_UI_DRAW;
 }
 
-unsigned rtl_ui_search(struct rtl_ui *ui, int step)
-{
-    if (ui->view == RTL_VIEW_HELP && ui->help_search[0]) {
-        ui->help_find = step > 0 ? RTL_FIND_NEXT : RTL_FIND_BEFORE;
-        return RTL_UI_DRAW;
-    }
-    if (ui->view == RTL_VIEW_HELP || !ui->search[0]) {
-        rtl_ui_say(ui, "no search yet: / asks for a text");
-        return RTL_UI_DRAW;
-    }
-    int at = rtl_model_search(ui->model, ui->search, ui->position + step, step);
-    if (at < 0)
-        rtl_ui_say(ui, "no kernel name contains '%s'", ui->search);
-    else
-        rtl_ui_select(ui, at);
-    return RTL_UI_DRAW;
-}
-
 unsigned rtl_ui_search_calls(struct rtl_ui *ui, const char *text, int step)
 {
     int count, *at = &ui->line_at[ui->view];
@@ -148,9 +151,9 @@ unsigned rtl_ui_search_calls(struct rtl_ui *ui, const char *text, int step)
     if (text != ui->search)
         snprintf(ui->search, sizeof ui->search, "%s", text);
     if (!ui->search[0])
-        rtl_ui_say(ui, "no search yet: / asks for a text");
+        return rtl_ui_say(ui, "no search yet: / asks for a text");
     int from = *at < count ? *at : 0, by = step < 0 ? -1 : 1;
-    for (int i = step != 0; ui->search[0] && i < count + (step != 0); i++) {
+    for (int i = step != 0; i < count + (step != 0); i++) {
         int n = ((from + by * i) % count + count) % count;
         char name[4 * RTL_HIP_API_TEXT + 8];
         rtl_text_escape(name, sizeof name, row[n].call->name, row[n].call->name_bytes);
@@ -159,9 +162,21 @@ unsigned rtl_ui_search_calls(struct rtl_ui *ui, const char *text, int step)
             return RTL_UI_DRAW;
         }
     }
-    if (ui->search[0])
-        rtl_ui_say(ui, "no %s contains '%s'", ui->view == RTL_VIEW_RANGES ? "range" : "call", ui->search);
-    return RTL_UI_DRAW;
+    return rtl_ui_say(ui, "no %s contains '%s'", ui->view == RTL_VIEW_RANGES ? "range" : "call", ui->search);
+}
+
+unsigned rtl_ui_search(struct rtl_ui *ui, int step)
+{
+    if (rtl_ui_shows_calls(ui))
+        return rtl_ui_search_calls(ui, ui->search, step);
+    if (ui->view == RTL_VIEW_HELP && ui->help_search[0]) {
+        ui->help_find = step > 0 ? RTL_FIND_NEXT : RTL_FIND_BEFORE;
+        return RTL_UI_DRAW;
+    }
+    if (ui->view == RTL_VIEW_HELP || !ui->search[0])
+        return rtl_ui_say(ui, "no search yet: / asks for a text");
+    int at = rtl_model_search(ui->model, ui->search, ui->position + step, step);
+    return at < 0 ? rtl_ui_say(ui, "no kernel name contains '%s'", ui->search) : rtl_ui_select(ui, at);
 }
 
 unsigned rtl_ui_order_calls(struct rtl_ui *ui, enum rtl_hip_api_order order, bool reverse)
@@ -172,6 +187,5 @@ unsigned rtl_ui_order_calls(struct rtl_ui *ui, enum rtl_hip_api_order order, boo
     rtl_model_refresh(ui->model);
     for (int view = RTL_VIEW_CALLS; view <= RTL_VIEW_RANGES; view++)
         ui->line_at[view] = ui->line_top[view] = 0;
-    rtl_ui_say(ui, "ranked by %s%s", rtl_hip_api_order_text(order), reverse ? ", lowest first" : "");
-    return RTL_UI_DRAW;
+    return rtl_ui_say(ui, "ranked by %s%s", rtl_hip_api_order_text(order), reverse ? ", lowest first" : "");
 }

@@ -17,7 +17,7 @@ int rtl_ui_name_rows(const struct rtl_ui *ui, int cols);
 /* Return the geometry of the main screen. */
 struct rtl_layout rtl_ui_layout(const struct rtl_ui *ui, int rows, int cols);
 
-void rtl_ui_select(struct rtl_ui *ui, int at); /* a position in the model's order */
+unsigned rtl_ui_select(struct rtl_ui *ui, int at); /* a position in the model's order */
 unsigned rtl_ui_move(struct rtl_ui *ui, int by);
 /* Move to the next match of ui->search (step 1) or the previous one (-1); in the help, request that search. */
 unsigned rtl_ui_search(struct rtl_ui *ui, int step);
@@ -25,7 +25,7 @@ unsigned rtl_ui_search(struct rtl_ui *ui, int step);
 unsigned rtl_ui_search_calls(struct rtl_ui *ui, const char *text, int step);
 unsigned rtl_ui_order_calls(struct rtl_ui *ui, enum rtl_hip_api_order order, bool reverse);
 unsigned rtl_ui_sort(struct rtl_ui *ui, enum rtl_column column, bool reverse);
-void rtl_ui_set_filter(struct rtl_ui *ui, const char *text);
+unsigned rtl_ui_set_filter(struct rtl_ui *ui, const char *text);
 /* Open or close the family of the row, and move to it. */
 unsigned rtl_ui_open_family(struct rtl_ui *ui, const struct rtl_row *row, bool open);
 /* Keep the cursor on its wait when the order of the waits changes. */

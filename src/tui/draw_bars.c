@@ -1,11 +1,11 @@
 /* Durations of a kernel: their distribution, and p99 and p50 over time. See draw_views.h. */
 #include "tui/draw_views.h"
+#include "model/trend.h"
 #include "text/text.h"
 #include "tui/plot.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { BINS_MAX = 64 };
 
@@ -39,6 +39,12 @@ static int make_edges(uint64_t low, uint64_t high, int wanted, double *edges)
     edges[0] = (double)low;
     edges[rows] = (double)high + 1;
     return rows;
+}
+
+int rtl_bar_rows(const struct rtl_bar_span *span)
+{
+    double edges[BINS_MAX + 1];
+    return span->any ? make_edges(span->min_ns, span->max_ns, BINS_MAX, edges) : 1;
 }
 
 void rtl_draw_bars(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row,
@@ -89,99 +95,81 @@ void rtl_draw_bars(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
     }
 }
 
-void rtl_draw_trend(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
+void rtl_draw_trend(const struct rtl_model *m, struct rtl_frame *frame, int row, int col, int width,
+                    const struct rtl_row *kernel)
 {
-    const struct rtl_model *m = ui->model;
-    uint32_t length = rtl_model_history_length(m);
-    uint64_t most = 0, span = 0;
-    if (!at.rows)
-        return;
-    for (uint32_t i = 0; i < length; i++) {
-        uint64_t v = rtl_model_history(m, row, i);
-        most = v > most ? v : most;
-        span += m->history_ns[(m->samples - i) % RTL_MODEL_HISTORY];
-    }
-    struct rtl_number top = most ? rtl_format_time(most, ui->units) : (struct rtl_number){RTL_NONE};
-    char label[80], age[32];
-    snprintf(label, sizeof label, "P99 by interval, most %s ", top.text);
-    snprintf(age, sizeof age, " %s", rtl_format_age(span).text);
-    if (at.cols - rtl_text_columns(label) - (int)strlen(age) < 8)
-        snprintf(label, sizeof label, "P99 most %s ", top.text);
-    int left = rtl_text_columns(label), width = at.cols - left - (int)strlen(age);
-    if (width < 8) { /* no room for words: marks only */
-        left = 0;
-        width = at.cols;
-    } else {
-        rtl_frame_put(frame, at.row, 0, left, RTL_ROLE_LABEL, label);
-        rtl_frame_right(frame, at.row, at.cols - (int)strlen(age), (int)strlen(age), RTL_ROLE_LABEL, age);
-    }
-    if (width < 1 || !length || !most)
-        return;
-    /* a mark shows the highest p99 of its intervals, so no spike is lost */
-    int marks = (int)length < width ? (int)length : width;
-    for (int i = 0; i < marks; i++) {
-        uint32_t from = (uint32_t)((uint64_t)i * length / (uint32_t)marks);
-        uint32_t to = (uint32_t)((uint64_t)(i + 1) * length / (uint32_t)marks);
-        uint64_t high = 0;
-        for (uint32_t back = from; back < to; back++) {
-            uint64_t v = rtl_model_history(m, row, back);
-            high = v > high ? v : high;
-        }
-        if (high)
-            rtl_frame_spark(frame, at.row, left + width - 1 - i, RTL_ROLE_SPARK,
-                            (int)(7.0 * (double)high / (double)most + 0.5));
-    }
+    int8_t level[RTL_MODEL_HISTORY];
+    rtl_trend_p99(m, kernel, width, level);
+    for (int i = 0; i < width && i < RTL_MODEL_HISTORY; i++)
+        if (level[i] >= RTL_TREND_LOW && level[i] <= RTL_TREND_HIGH)
+            rtl_frame_fill(frame, row, col + i, 1, RTL_ROLE_DIM, 0x2500);
+        else /* above or below the line, and never a full cell: neighbouring rows stay apart */
+            rtl_frame_spark(frame, row, col + i, RTL_ROLE_SPARK, level[i] > RTL_TREND_HIGH ? level[i] - 1 : level[i]);
 }
 
-void rtl_draw_plot(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
+static void draw_plot(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
 {
     const struct rtl_model *m = ui->model;
     struct rtl_plot plot = {.count = (int)rtl_model_history_length(m), .most = RTL_MODEL_HISTORY, .units = ui->units};
     plot.count = plot.count < RTL_PLOT_SAMPLES_MAX ? plot.count : RTL_PLOT_SAMPLES_MAX;
     for (int i = 0; i < plot.count; i++) {
-        plot.high[i] = rtl_model_history(m, row, (uint32_t)i);
-        plot.low[i] = rtl_model_history_p50(m, row, (uint32_t)i);
+        plot.high[i] = rtl_model_history(m, row, (uint32_t)i, false);
+        plot.low[i] = rtl_model_history(m, row, (uint32_t)i, true);
         plot.span_ns += m->history_ns[(m->samples - (uint64_t)i) % RTL_MODEL_HISTORY];
     }
     rtl_plot_draw(frame, at, &plot);
 }
 
-void rtl_draw_plot_head(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
+static void draw_plot_head(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
 {
     const struct rtl_model *m = ui->model;
     char each[48];
     rtl_frame_fill(frame, at.row, at.col, at.cols, RTL_ROLE_HEADER, ' ');
     rtl_frame_put(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_HEADER,
-                  at.cols >= 44 ? "P99 over time, on its P50" : "P99 on its P50");
+                  at.cols >= 44 ? "P99 over time, P50 below" : "P99, P50 below");
     snprintf(each, sizeof each, "interval %s", rtl_format_interval(m->history_ns[m->samples % RTL_MODEL_HISTORY]).text);
-    if (at.cols >= 60 && rtl_model_history_length(m))
+    if (at.cols >= 44 && rtl_model_history_length(m))
         rtl_frame_right(frame, at.row, at.col, at.cols - 1, RTL_ROLE_HEADER, each);
+}
+
+void rtl_draw_plot_part(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
+{
+    if (at.rows < 3)
+        return;
+    draw_plot_head(ui, frame, at);
+    at.row++, at.rows--;
+    if (row->kernels)
+        rtl_frame_put(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_DIM, "a family has no curve; Enter opens it");
+    else
+        draw_plot(ui, frame, at, row);
+}
+
+void rtl_draw_bars_part(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
+{
+    if (at.rows < 3)
+        return;
+    rtl_frame_fill(frame, at.row, at.col, at.cols, RTL_ROLE_HEADER, ' ');
+    if (row->kernels)
+        return;
+    struct rtl_bar_span window = rtl_span_between(row->base, row->kernel);
+    rtl_frame_put(frame, at.row, at.col + 1, at.cols, RTL_ROLE_HEADER, "DURATION in window");
+    rtl_frame_right(frame, at.row, at.col + at.cols - 8, 7, RTL_ROLE_HEADER, "CALLS");
+    at.row++, at.rows--;
+    rtl_draw_bars(ui, frame, at, row, row->base, &window);
 }
 
 void rtl_draw_pane(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const struct rtl_row *row)
 {
     enum { BARS = 46, SIDE_FROM = 100 };
     struct rtl_rect plot = at, bars = at;
-    if (at.rows < 3 || !row)
+    if (!row)
         return;
     if (at.cols >= SIDE_FROM) {
         bars.cols = at.cols / 3 > BARS ? at.cols / 3 : BARS;
         bars.col = at.col + at.cols - bars.cols;
         plot.cols = at.cols - bars.cols - 2;
+        rtl_frame_fill(frame, at.row, at.col, at.cols, RTL_ROLE_HEADER, ' ');
+        rtl_draw_bars_part(ui, frame, bars, row);
     }
-    rtl_frame_fill(frame, at.row, at.col, at.cols, RTL_ROLE_HEADER, ' ');
-    rtl_draw_plot_head(ui, frame, plot);
-    plot.row++, plot.rows--, bars.row++, bars.rows--;
-    if (row->kernels) {
-        rtl_frame_put(frame, plot.row, plot.col + 1, plot.cols - 1, RTL_ROLE_DIM,
-                      "a family has no curve; Enter opens it");
-        return;
-    }
-    rtl_draw_plot(ui, frame, plot, row);
-    if (at.cols < SIDE_FROM)
-        return;
-    struct rtl_bar_span window = rtl_span_between(row->base, row->kernel);
-    rtl_frame_put(frame, at.row, bars.col + 1, bars.cols, RTL_ROLE_HEADER, "DURATION in window");
-    rtl_frame_right(frame, at.row, bars.col + bars.cols - 8, 7, RTL_ROLE_HEADER, "CALLS");
-    rtl_draw_bars(ui, frame, bars, row, row->base, &window);
+    rtl_draw_plot_part(ui, frame, plot, row);
 }

@@ -7,6 +7,7 @@
 #include "model/probe_figures.h"
 #include "text/text.h"
 #include "tui/process_list.h"
+#include "watch/restart.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static enum rtl_role state_text(const struct rtl_ui *ui, char *out, size_t size)
         snprintf(out, size, "[DAMAGED]");
     } else if (ui->loading || ui->replay || ui->paused) {
         uint64_t age = ui->now_mono_ns > ui->paused_ns ? ui->now_mono_ns - ui->paused_ns : 0;
-        role = RTL_ROLE_WARN;
+        role = RTL_ROLE_PROMPT;
         if (ui->loading)
             snprintf(out, size, "[LOADING %u/%u]", ui->loaded, ui->loaded_of);
         else if (!ui->replay)
@@ -49,7 +50,7 @@ static enum rtl_role state_text(const struct rtl_ui *ui, char *out, size_t size)
         snprintf(out, size, "[%u STALE]", count_stale(m));
     } else if (m->latest && m->latest->snapshot.state != RTL_STATE_LIVE) {
         snprintf(out, size, m->latest->snapshot.state == RTL_STATE_UNLOADED ? "[UNLOADED]" : "[STARTING]");
-        role = RTL_ROLE_WARN;
+        role = RTL_ROLE_PROMPT;
     } else {
         snprintf(out, size, "[LIVE]");
         role = RTL_ROLE_GOOD;
@@ -111,7 +112,7 @@ void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
         right = put_left_of(frame, at.row, right, RTL_ROLE_LABEL, clock) - 1;
     right = put_left_of(frame, at.row, right, role, state);
     if (ui->record[0]) /* the status line names the file */
-        right = put_left_of(frame, at.row, right - 1, RTL_ROLE_ALERT, RTL_RECORD_MARK);
+        right = put_left_of(frame, at.row, right - 1, RTL_ROLE_PROMPT, RTL_RECORD_MARK);
     if (at.cols >= 56)
         right = put_left_of(frame, at.row, right - 1, RTL_ROLE_LABEL, rtl_format_interval(ui->interval_ns).text);
     if (*pid && right - 2 - (int)strlen(pid) >= least)
@@ -150,8 +151,9 @@ void rtl_draw_coverage(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
     if (whole && *paths && rtl_text_columns(text) + 2 + rtl_text_columns(paths) <= room)
         rtl_text_append(text, sizeof text, "; %s", paths);
     const struct rtl_snapshot *s = &m->latest->snapshot;
-    bool loud = m->window_untimed > m->window_untimed_by[RTL_UNTIMED_UNWATCHED] || s->notes || s->queues_refused;
-    rtl_frame_put(frame, at.row, 0, room, loud ? RTL_ROLE_WARN : RTL_ROLE_LABEL, text);
+    const uint32_t uncounted = RTL_NOTE_QUEUE_NOT_INTERCEPTED | RTL_NOTE_PACKETS_UNSEEN;
+    bool lost = m->window_lost || s->queues_refused || s->notes & uncounted;
+    rtl_frame_put(frame, at.row, 0, room, lost ? RTL_ROLE_WARN : RTL_ROLE_LABEL, text);
     if (room < at.cols)
         rtl_frame_right(frame, at.row, room, age_columns, m->state == RTL_TARGET_STALE ? RTL_ROLE_ALERT : RTL_ROLE_DIM,
                         age);
@@ -177,24 +179,6 @@ bool rtl_draw_piece(struct rtl_frame *frame, struct rtl_rect at, int *col, enum 
 struct rtl_number rtl_draw_time(const struct rtl_ui *ui, bool measured, uint64_t ns)
 {
     return measured ? rtl_format_time(ns, ui->units) : (struct rtl_number){RTL_NONE};
-}
-
-void rtl_draw_widen(int *widths, int count, const struct rtl_number *cells)
-{
-    for (int i = 0; i < count; i++)
-        widths[i] = rtl_cell_width(widths[i], rtl_text_columns(cells[i].text));
-}
-
-int rtl_draw_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, int count, const int *widths,
-                   const struct rtl_number *cells)
-{
-    int at = 1;
-    for (int i = 0; i < count; i++)
-        if (widths[i] && at + widths[i] <= cols) {
-            rtl_frame_right(frame, line, at, widths[i], role, cells[i].text);
-            at += widths[i] + 1;
-        }
-    return at;
 }
 
 int rtl_draw_facts(struct rtl_frame *frame, struct rtl_rect at, const struct rtl_draw_fact *facts, int count, int lines)
@@ -223,6 +207,35 @@ bool rtl_draw_others(const struct rtl_ui *ui, const struct rtl_row *row, uint64_
     return true;
 }
 
+/* Append safe text, cut at its end to so many columns. */
+static void append_cut(char *out, size_t size, const char *text, int columns, bool ascii)
+{
+    const char *mark = rtl_text_columns(text) <= columns ? "" : ascii ? ".." : "\u2026";
+    size_t shown = *mark ? rtl_text_offset(text, columns - rtl_text_columns(mark)) : strlen(text);
+    rtl_text_append(out, size, "%.*s%s", (int)shown, text, mark);
+}
+
+/* Append the caption, or how to trace an observed process, in the rest of `cols` columns. */
+static void append_note(const struct rtl_ui *ui, int cols, char *out, size_t size)
+{
+    enum { COMMAND_LEAST = 24 };
+    static const char before[] = "for exact times: ";
+    char whole[48];
+    int room = cols - rtl_text_columns(out);
+    if (ui->caption[0]) {
+        append_cut(out, size, ui->caption, room, ui->ascii);
+    } else if (ui->restart && ui->model->latest && ui->model->latest->snapshot.mode == RTL_MODE_OBSERVED) {
+        room -= (int)strlen(before) + snprintf(whole, sizeof whole, "rtl-top check -p %d", (int)ui->restart->pid) + 3;
+        rtl_text_append(out, size, "%s", before);
+        if (room >= COMMAND_LEAST)
+            append_cut(out, size, ui->restart->brief, room, ui->ascii);
+        rtl_text_append(out, size, room >= COMMAND_LEAST ? " (%s)" : "%s", whole);
+    } else {
+        return;
+    }
+    rtl_text_append(out, size, " | ");
+}
+
 static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t size)
 {
     const struct rtl_model *m = ui->model;
@@ -242,13 +255,16 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
         rtl_range_text(m->range, range, sizeof range);
         rtl_text_append(out, size, "timed in range %s | ", range);
     }
+    if (ui->view == RTL_VIEW_KERNELS && m->filter[0])
+        rtl_text_append(out, size, "filter %s | ", m->filter);
+    append_note(ui, cols, out, size);
     if (ui->view == RTL_VIEW_KERNELS) {
         bool ascending = (rtl_columns[m->sort].order == RTL_ORDER_ASC) != m->reverse;
         rtl_text_append(out, size, "sort %s %s%s | ", rtl_columns[m->sort].header, ascending ? "^" : "v",
                         rtl_model_order_is_frozen(m) ? " held" : "");
     }
     if (ui->view == RTL_VIEW_PROCESSES && ui->process_sorted)
-        rtl_text_append(out, size, "sort %s%s | ", rtl_process_header(ui->process_sort),
+        rtl_text_append(out, size, "sort %s%s | ", rtl_process_columns[ui->process_sort].header,
                         ui->process_reverse ? ", reversed" : "");
     if (cols < WINDOW_FROM)
         rtl_text_append(out, size, "win %s | ", window);
@@ -259,7 +275,8 @@ static void status_text(const struct rtl_ui *ui, int cols, char *out, size_t siz
     if (ui->view == RTL_VIEW_KERNELS) {
         if (ui->name_left)
             rtl_text_append(out, size, "names from column %d | ", ui->name_left + 1);
-        rtl_text_append(out, size, "filter %s | ", m->filter[0] ? m->filter : "none");
+        if (!m->filter[0])
+            rtl_text_append(out, size, "filter none | ");
         if (m->hide_idle)
             rtl_text_append(out, size, "idle hidden | ");
     }
@@ -284,6 +301,9 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
                              "Enter requests it, Esc leaves"},
         [RTL_PROMPT_COLUMNS] = {"columns: Space shows or hides, < > move, a automatic, Enter, Esc undoes",
                                 "Space: on/off, < > move, a: auto, Enter"},
+        [RTL_PROMPT_RECORD] = {"record into (Enter begins, Esc leaves): ", "record into: "},
+        [RTL_PROMPT_SNAPSHOT] = {"add a snapshot to (Enter writes, Esc leaves): ", "snapshot to: "},
+        [RTL_PROMPT_ASK] = {"y or n; Enter chooses, Esc leaves", "y or n"},
         [RTL_PROMPT_LEAVE] = {"Enter chooses, Esc stays; its output: ", "Enter chooses, Esc stays"}};
     if (ui->prompt != RTL_PROMPT_NONE) {
         /* without a status line the question covers the last line */
@@ -294,8 +314,7 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
                                 narrow ? questions[ui->prompt].narrow : questions[ui->prompt].wide);
         if (ui->prompt == RTL_PROMPT_LEAVE && !narrow)
             rtl_frame_put(frame, row, col, frame->cols - col, RTL_ROLE_PROMPT, ui->log);
-        if (ui->prompt == RTL_PROMPT_SORT || ui->prompt == RTL_PROMPT_MODE || ui->prompt == RTL_PROMPT_LEAVE ||
-            ui->prompt == RTL_PROMPT_COLUMNS)
+        if (!rtl_ui_takes_text(ui))
             return;
         int columns = rtl_text_columns(ui->typed), room = frame->cols - col - 1;
         const char *text =
@@ -309,12 +328,12 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
     if (!at.rows)
         return;
     if (ui->message[0] && ui->now_mono_ns - ui->message_ns < RTL_MESSAGE_NS) {
-        rtl_frame_put(frame, at.row, 0, at.cols, RTL_ROLE_WARN, ui->message);
+        rtl_frame_put(frame, at.row, 0, at.cols, RTL_ROLE_PROMPT, ui->message);
     } else if (ui->model->state == RTL_TARGET_EXITED && !ui->replay) {
-        rtl_frame_printf(frame, at.row, 0, at.cols, RTL_ROLE_WARN,
+        rtl_frame_printf(frame, at.row, 0, at.cols, RTL_ROLE_PROMPT,
                          "process %d has exited: this is its last state; q quits", (int)ui->pid);
     } else if (ui->model->damaged) {
-        rtl_frame_put(frame, at.row, 0, at.cols, RTL_ROLE_WARN,
+        rtl_frame_put(frame, at.row, 0, at.cols, RTL_ROLE_PROMPT,
                       "the segment can no longer be read: this is the last good state; q quits");
     } else {
         char text[512];
@@ -325,43 +344,7 @@ void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rt
                 last = next;
             *last = 0;
         }
-        rtl_frame_put(frame, at.row, 0, at.cols, RTL_ROLE_STATUS, text);
-    }
-}
-
-void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at)
-{
-    /* Quit always has its place at the end; others are shown as far as they fit */
-    const char *quit = rtl_keys[RTL_ACTION_QUIT].label;
-    int end = at.cols - (int)strlen(quit) - 2, col = 0;
-    enum rtl_action actions[RTL_ACTION_COUNT];
-    if (!at.rows || ui->prompt != RTL_PROMPT_NONE) /* a prompt names its keys itself */
-        return;
-    bool nested = ui->view != RTL_VIEW_KERNELS || ui->opened || ui->model->range;
-    if (nested && col + 9 < end) {
-        rtl_frame_put(frame, at.row, col, 3, RTL_ROLE_KEY, "Esc");
-        col += 3 + rtl_frame_put(frame, at.row, col + 3, 4, RTL_ROLE_LABEL, "Back") + 1;
-    }
-    int count = rtl_key_line(rtl_ui_context(ui), actions);
-    for (int i = 0; i < count; i++) {
-        const struct rtl_key_info *k = &rtl_keys[actions[i]];
-        struct rtl_key_name name = rtl_key_name(k->keys[0]);
-        if (actions[i] == RTL_ACTION_RANKS && !(ui->model->latest && ui->model->latest->snapshot.parts))
-            continue; /* one process: nothing to compare */
-        if (ui->replay && (actions[i] == RTL_ACTION_PROBE || actions[i] == RTL_ACTION_STALLS))
-            continue;
-        const char *shown = k->keys[0] == ' ' ? "Spc" : name.text, *label = k->label;
-        int other = strchr("]>}-", *label) ? 1 : 0; /* the label begins with the second of two keys */
-        if (col + (int)strlen(shown) + (int)strlen(label) + 1 > end)
-            continue;
-        col += rtl_frame_put(frame, at.row, col, 8, RTL_ROLE_KEY, shown);
-        const char second[2] = {*label};
-        col += other ? rtl_frame_put(frame, at.row, col, 1, RTL_ROLE_KEY, second) : 0;
-        col += rtl_frame_put(frame, at.row, col, 10, RTL_ROLE_LABEL, label + other) + 1;
-    }
-    if (end >= 0) {
-        rtl_frame_put(frame, at.row, end + 1, 1, RTL_ROLE_KEY, rtl_key_name(rtl_keys[RTL_ACTION_QUIT].keys[0]).text);
-        rtl_frame_put(frame, at.row, end + 2, 8, RTL_ROLE_LABEL, quit);
+        rtl_frame_put(frame, at.row, 0, at.cols, ui->caption[0] ? RTL_ROLE_TITLE : RTL_ROLE_STATUS, text);
     }
 }
 
@@ -405,7 +388,7 @@ void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int li
         width -= INDENT;
     }
     if (rtl_ui_is_probed(ui, row) && width > 2 * (int)strlen(RTL_PROBED_MARK)) {
-        int mark = rtl_frame_put(frame, line, col, width, RTL_ROLE_WARN, RTL_PROBED_MARK);
+        int mark = rtl_frame_put(frame, line, col, width, RTL_ROLE_VALUE, RTL_PROBED_MARK);
         col += mark;
         width -= mark;
     }
@@ -432,7 +415,7 @@ void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
     int col = 0;
     if (!quiet)
         rtl_draw_piece(frame, at, &col, role, "", state);
-    rtl_draw_piece(frame, at, &col, RTL_ROLE_ALERT, "", ui->record[0] ? RTL_RECORD_MARK : "");
+    rtl_draw_piece(frame, at, &col, RTL_ROLE_PROMPT, "", ui->record[0] ? RTL_RECORD_MARK : "");
     if (m->busy >= 0)
         snprintf(busy, sizeof busy, "%s%.0f%%", rtl_model_busy_is_bound(m) ? "<" : "", m->busy * 100);
     rtl_draw_piece(frame, at, &col, RTL_ROLE_VALUE, "", busy);
@@ -447,8 +430,8 @@ void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_
         bool loud = gpu->verdict == RTL_VERDICT_HOST_LATE || gpu->verdict == RTL_VERDICT_WAITING ||
                     gpu->verdict == RTL_VERDICT_NO_END || gpu->verdict == RTL_VERDICT_FAILED;
         if (loud)
-            rtl_frame_printf(frame, at.row + row++, 0, at.cols, RTL_ROLE_WARN, "G%u %s", gpu->agent->gpu,
-                             rtl_verdict_words(gpu->verdict));
+            rtl_frame_printf(frame, at.row + row++, 0, at.cols, RTL_ROLE_NORMAL, "G%u %s", gpu->agent->gpu,
+                             rtl_verdict_words(gpu->verdict).words);
     }
     for (uint32_t i = 0; ui->view != RTL_VIEW_HELP && i < m->shown && row < at.rows && at.cols >= 14; i++, row++) {
         const struct rtl_row *kernel = &m->rows[m->order[i]];

@@ -26,7 +26,6 @@ struct rtl_number rtl_draw_time(const struct rtl_ui *ui, bool measured, uint64_t
 void rtl_draw_header(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at, const char *title);
 /* Draw status, message or prompt. */
 void rtl_draw_status(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
-void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
 void rtl_draw_coverage(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
 /* Draw the sums in one line, and the first kernels below it where there are rows. */
 void rtl_draw_line(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
@@ -38,15 +37,22 @@ void rtl_draw_name_cell(const struct rtl_ui *ui, struct rtl_frame *frame, int li
 /* Mark the line of the cursor. */
 void rtl_draw_cursor(struct rtl_frame *frame, int line, int cols);
 
-/* Widen columns to the cells of a row. */
-void rtl_draw_widen(int *widths, int count, const struct rtl_number *cells);
-/* Draw the cells of a row, right-aligned. Width 0 hides a column; columns that don't fit are left
- * out. Returns the column after the last one. */
-int rtl_draw_cells(struct rtl_frame *frame, int line, int cols, enum rtl_role role, int count, const int *widths,
-                   const struct rtl_number *cells);
-
 /* Compare probed dispatches with the kernel's other ones: those at the same time, or in recordings all since the start:
  * "110µs: x1.07". False when neither is known. */
 bool rtl_draw_others(const struct rtl_ui *ui, const struct rtl_row *row, uint64_t probed_ns, char *out, size_t size);
+
+/* --- the key bar (key_bar.c) --- */
+enum { RTL_KEY_BUTTONS_MAX = 2 * RTL_ACTION_COUNT };
+/* A key at a column; its label follows the key's name. Keys that share a label show it once, after the last key. */
+struct rtl_key_button {
+    uint32_t key;
+    int col, cols;
+    const char *label;
+};
+/* Place the keys that fit; returns their number. */
+int rtl_key_bar(const struct rtl_ui *ui, int cols, struct rtl_key_button buttons[RTL_KEY_BUTTONS_MAX]);
+void rtl_draw_keys(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl_rect at);
+/* False for a key that does nothing for these processes: no probe, no other rank, no HIP call was recorded ... */
+bool rtl_key_is_useful(const struct rtl_ui *ui, enum rtl_action action);
 
 #endif

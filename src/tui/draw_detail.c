@@ -6,6 +6,7 @@
  */
 #include "tui/draw_views.h"
 #include "model/cells.h"
+#include "model/trend.h"
 #include "text/text.h"
 
 #include <stdio.h>
@@ -71,7 +72,7 @@ static void draw_quantiles(const struct rtl_ui *ui, struct rtl_frame *frame, str
     }
     const char *error = all->approximate ? "some buckets are coarse: up to 41 % off" : "bucket error <= 0.8 %";
     if (col + 2 + (int)strlen(error) <= at.cols)
-        rtl_frame_right(frame, at.row, col, at.cols - col, all->approximate ? RTL_ROLE_WARN : RTL_ROLE_DIM, error);
+        rtl_frame_right(frame, at.row, col, at.cols - col, all->approximate ? RTL_ROLE_VALUE : RTL_ROLE_DIM, error);
 }
 
 /* Return the width of the figures. Sums are the longest numbers; minima have most decimals in a long unit. */
@@ -145,8 +146,8 @@ void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)
         name_rows = 0;                             /* the title shows it */
     if (!ui->wrap && name_rows > frame->rows / 12) /* the complete name needs a tall terminal, or key w */
         name_rows = frame->rows / 12;
-    struct rtl_layout_detail l =
-        rtl_layout_detail(frame->rows, frame->cols, name_rows, number, row && rtl_ui_has_probe(ui, row));
+    struct rtl_layout_detail l = rtl_layout_detail(frame->rows, frame->cols, name_rows, number, rtl_bar_rows(&all),
+                                                   row && rtl_ui_has_probe(ui, row));
     if (l.kind == RTL_LAYOUT_NOTHING)
         return;
     if (l.kind == RTL_LAYOUT_LINE || !row) {
@@ -180,11 +181,13 @@ void rtl_draw_detail(const struct rtl_ui *ui, struct rtl_frame *frame)
     rtl_draw_bars(ui, frame, l.histogram, row, row->zero, &all);
     if (l.figures.rows)
         draw_figures(ui, frame, l.figures, &all, &window);
-    if (l.plot.rows) {
-        rtl_draw_plot_head(ui, frame, l.plot_head);
-        rtl_draw_plot(ui, frame, l.plot, row);
+    rtl_draw_plot_part(ui, frame, l.plot, row);
+    if (l.trend.rows) { /* a plot doesn't fit */
+        char label[48];
+        snprintf(label, sizeof label, "P99 %s", rtl_format_interval(rtl_trend_span(m, l.trend.cols)).text);
+        int col = l.trend.cols >= 40 ? rtl_frame_put(frame, l.trend.row, 0, 12, RTL_ROLE_LABEL, label) + 1 : 0;
+        rtl_draw_trend(m, frame, l.trend.row, col, l.trend.cols - col, row);
     }
-    rtl_draw_trend(ui, frame, l.trend, row);
     rtl_draw_probe(ui, frame, l.probe, row);
     rtl_draw_status(ui, frame, l.status);
     rtl_draw_keys(ui, frame, l.keys);

@@ -11,37 +11,34 @@
 #include <stdio.h>
 #include <string.h>
 
-/* An idle GPU gets the loudest colour: users search for it. */
-static enum rtl_role busy_role(int percent)
-{
-    return percent >= 80 ? RTL_ROLE_LOAD_MID : percent >= 50 ? RTL_ROLE_LOAD : RTL_ROLE_LOAD_HIGH;
-}
-
 static void draw_minute(const struct rtl_model *m, struct rtl_frame *frame, int row, int col, int width,
                         const struct rtl_agent_snapshot *agent)
 {
     int8_t percent[RTL_MODEL_HISTORY];
     rtl_trend_busy(m, agent->gpu, width, percent);
-    for (int i = 0; i < width && i < RTL_MODEL_HISTORY; i++) /* shared GPU: only a bound, so no colour */
-        rtl_frame_spark(frame, row, col + i, agent->users > 1 ? RTL_ROLE_DIM : busy_role(percent[i]),
-                        percent[i] < 0 ? -1 : (percent[i] * 8 - 1 < 0 ? 0 : percent[i] * 8 - 1) / 100);
+    /* shared GPU: only a bound, so no colour. At most 7/8: full blocks of neighbouring lines would fuse. */
+    for (int i = 0; i < width && i < RTL_MODEL_HISTORY; i++)
+        rtl_frame_spark(frame, row, col + i, agent->users > 1 ? RTL_ROLE_DIM : RTL_ROLE_SPARK,
+                        percent[i] < 0 ? -1 : (percent[i] * 7 - 1 < 0 ? 0 : percent[i] * 7 - 1) / 100);
 }
 
-static enum rtl_role verdict_role(enum rtl_verdict verdict)
+/* Orange means "act now" (themes.h): the user can remove the cause, and the GPU is idle for half of the window or more.
+ */
+static enum rtl_role verdict_role(const struct rtl_gpu_row *gpu)
 {
-    switch (verdict) {
+    switch (gpu->verdict) {
     case RTL_VERDICT_HOST_LATE:
     case RTL_VERDICT_WAITING:
+    case RTL_VERDICT_STARTING:
     case RTL_VERDICT_COPIES:
-    case RTL_VERDICT_UNKNOWN:
-        return RTL_ROLE_WARN;
+        return gpu->busy <= 0.5 ? RTL_ROLE_WARN : RTL_ROLE_LABEL;
     case RTL_VERDICT_NO_END:
     case RTL_VERDICT_FAILED:
         return RTL_ROLE_ALERT;
     case RTL_VERDICT_BUSY:
         return RTL_ROLE_GOOD;
     default:
-        return RTL_ROLE_LABEL;
+        return RTL_ROLE_NORMAL;
     }
 }
 
@@ -88,9 +85,12 @@ static struct gpu_columns columns_of(const struct rtl_model *m, int width, bool 
     int left = width - c.label - 5 - 1;
     if (line && width >= 72)
         c.address = 6, left -= c.address;
-    c.numbers = line && width >= 72 ? 28 : line && width >= 60 ? 17 : 0;
+    c.numbers = !line          ? 0
+                : width >= 110 ? 28
+                : width >= 72  ? 11
+                               : 0; /* below 110 columns the sentence needs the room */
     left -= c.numbers;
-    int verdict = width >= 150 ? 52 : width >= 110 ? 40 : width >= 72 ? 24 : width >= 36 ? 17 : 2;
+    int verdict = width >= 150 ? 56 : width >= 110 ? 48 : width >= 72 ? 42 : width >= 36 ? 17 : 2;
     c.minute = rtl_clamp(left - verdict, left < 4 ? 0 : 4, RTL_MODEL_TREND);
     c.verdict = left - c.minute;
     return c;
@@ -126,10 +126,9 @@ static void draw_gpu(const struct rtl_ui *ui, struct rtl_frame *frame, int row, 
         col = draw_numbers(frame, row, col, c.numbers, gpu);
     if (c.verdict >= 10) {
         rtl_verdict_text(gpu->verdict, &gpu->facts, c.verdict - 2, text, sizeof text);
-        rtl_frame_put(frame, row, col + 2, c.verdict - 2, verdict_role(gpu->verdict), text);
-    } else if (c.verdict >= 2 && verdict_role(gpu->verdict) <= RTL_ROLE_ALERT &&
-               verdict_role(gpu->verdict) >= RTL_ROLE_WARN) {
-        rtl_frame_put(frame, row, col + 1, 1, verdict_role(gpu->verdict), "!");
+        rtl_frame_put(frame, row, col + 2, c.verdict - 2, verdict_role(gpu), text);
+    } else if (c.verdict >= 2 && (verdict_role(gpu) == RTL_ROLE_WARN || verdict_role(gpu) == RTL_ROLE_ALERT)) {
+        rtl_frame_put(frame, row, col + 1, 1, verdict_role(gpu), "!");
     }
 }
 
@@ -141,8 +140,13 @@ void rtl_draw_gpus(const struct rtl_ui *ui, struct rtl_frame *frame, const struc
         int row = l->gpus.row + i % l->gpus.rows, col = i / l->gpus.rows * l->gpu_width;
         if (i < l->gpu_shown)
             draw_gpu(ui, frame, row, col, c, &m->gpus[i]);
-        else if (i == l->gpu_shown && (uint32_t)l->gpu_shown < m->gpu_count)
-            rtl_frame_printf(frame, row, col, l->gpu_width - 1, RTL_ROLE_WARN, "+%d more GPUs",
+        if (i < l->gpu_shown && ui->view == RTL_VIEW_KERNELS && i + 1 == ui->gpu_line) {
+            rtl_frame_paint(frame, row, col, l->gpu_width, RTL_ROLE_SELECTED);
+            frame->cursor_row = row;
+            frame->cursor_col = col;
+        }
+        if (i == l->gpu_shown && (uint32_t)l->gpu_shown < m->gpu_count)
+            rtl_frame_printf(frame, row, col, l->gpu_width - 1, RTL_ROLE_LABEL, "+%d more GPUs",
                              (int)m->gpu_count - l->gpu_shown);
     }
 }

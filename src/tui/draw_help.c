@@ -1,6 +1,6 @@
 /*
- * The help, made from the tables: keys, columns, modes, reasons, notes. The reasons and notes show the figures of this
- * process.
+ * The manual on the screen, made from the tables: keys, colours, columns, modes, reasons, notes. The reasons and notes
+ * show the figures of this process.
  */
 #include "tui/draw_views.h"
 #include "model/coverage.h"
@@ -8,15 +8,19 @@
 #include "text/text.h"
 #include "text/units.h"
 #include "tui/screen_tables.h"
+#include "tui/themes.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The help as a page, written line by line; the frame shows a part. Without a frame lines are only counted. */
+enum { TWO_COLUMNS_FROM = 160 };
+
+/* The manual as a page, written line by line; the frame shows a part. Without a frame lines are only counted. Wide
+ * terminals show the next `rows` lines beside the first. */
 struct help_page {
     struct rtl_frame *frame;
-    int top, rows, cols, line;
+    int top, rows, columns, cols, line;
     const char *wanted; /* searched text, "" = none */
     int from, step;     /* a search: the first match from this line on in direction `step` */
     int found;
@@ -74,12 +78,13 @@ static void line_put(struct help_page *p, enum rtl_role role, const char *format
                 next = NULL;
         }
         int at = p->line++ - p->top;
-        if (!p->frame || at < 0 || at >= p->rows)
+        if (!p->frame || at < 0 || at >= p->rows * p->columns)
             continue;
+        int row = 1 + at % p->rows, col = 1 + at / p->rows * (p->cols + 1) + column;
         char kept = rest[end];
         rest[end] = '\0';
-        rtl_frame_put(p->frame, at + 1, 1 + column, p->cols - column, role, rest);
-        mark_matches(p, at + 1, 1 + column, rest);
+        rtl_frame_put(p->frame, row, col, p->cols - column, role, rest);
+        mark_matches(p, row, col, rest);
         rest[end] = kept;
     }
 }
@@ -93,37 +98,21 @@ static void put_title(struct help_page *p, const char *title)
 
 static void write_keys(struct help_page *p)
 {
-    static const struct {
-        unsigned where;
-        const char *title;
-    } groups[] = {
-        {RTL_IN_ALL, "Keys everywhere"},
-        {RTL_IN_DATA, "Keys on all tables and in the detail"},
-        {RTL_IN_TABLES, "Keys on all tables"},
-        {RTL_IN_RANKED, "Keys on kernels, calls and ranges"},
-        {RTL_IN_KERNELS, "Keys on kernels"},
-        {RTL_IN_RANKED | RTL_IN_PROCESSES, "Keys on kernels, calls, ranges and processes"},
-        {RTL_IN_RANKED | RTL_IN_HELP, "Keys on kernels, calls, ranges and in this help"},
-        {RTL_IN_KERNELS | RTL_IN_DETAIL, "Keys on kernels and in the detail"},
-        {RTL_IN_KERNELS | RTL_IN_DETAIL | RTL_IN_RANKS, "Keys on kernels, in the detail and on a kernel's processes"},
-        {RTL_IN_PROCESSES, "Keys on processes"},
-        {RTL_IN_RANGES, "Keys on ranges"},
-        {RTL_IN_DETAIL, "Keys in the detail"},
-        {RTL_IN_REPLAY, "Keys of a replay; + and - change its speed, Space pauses it"},
-    };
-    for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
-        put_title(p, groups[g].title);
-        for (int i = 1; i < RTL_ACTION_COUNT; i++) {
-            char names[48] = "";
-            const struct rtl_key_info *k = &rtl_keys[i];
-            if (k->where != groups[g].where)
-                continue;
-            for (int n = 0; n < 3 && k->keys[n]; n++)
-                snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", n ? " " : "",
-                         rtl_key_name(k->keys[n]).text);
-            line_put(p, RTL_ROLE_NORMAL, "  %-12s %s", names, k->meaning);
-        }
+    put_title(p, "Keys of all screens; the card lists those of one");
+    for (int i = 1; i < RTL_ACTION_COUNT; i++) {
+        char names[48] = "";
+        const struct rtl_key_info *k = &rtl_keys[i];
+        for (int n = 0; n < 3 && k->keys[n]; n++)
+            rtl_text_append(names, sizeof names, "%s%s", n ? " " : "", rtl_key_name(k->keys[n]).text);
+        line_put(p, RTL_ROLE_NORMAL, "  %-12s %s", names, k->meaning);
     }
+}
+
+static void write_colours(struct help_page *p)
+{
+    put_title(p, "Colours");
+    for (int i = 0; i < RTL_MEANING_COUNT; i++)
+        line_put(p, rtl_colour_meanings[i].role, "  %s", rtl_colour_meanings[i].text);
 }
 
 static void write_queue_paths(const struct rtl_model *m, struct help_page *p)
@@ -135,7 +124,7 @@ static void write_queue_paths(const struct rtl_model *m, struct help_page *p)
     RTL_QUEUE_PATHS(WAY)
 #undef WAY
     for (int i = 0; i < count; i++)
-        line_put(p, lines[i].path == RTL_PATH_DEMOTED ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "* %s here: %s",
+        line_put(p, lines[i].path == RTL_PATH_DEMOTED ? RTL_ROLE_VALUE : RTL_ROLE_NORMAL, "* %s here: %s",
                  rtl_queue_path_label(lines[i].path), rtl_path_reason_words(lines[i].why));
 }
 
@@ -171,7 +160,9 @@ static void write_words(struct help_page *p)
     WORD(RTL_PROCESS_COMMAND, RTL_PROCESS_COMMAND_MEANS)
     put_title(p, "Columns of a kernel's processes (e)");
     RTL_RANK_COLUMNS(COLUMN)
-    put_title(p, "Words of a probe, in the detail (P, s)");
+    put_title(p, "Columns of steps (t)");
+    RTL_STEP_COLUMNS(COLUMN)
+    put_title(p, "Words of a probe, in the detail (B, Y)");
     RTL_PROBE_WORDS(WORD)
     put_title(p, "Other words on the screens");
     RTL_WORDS(WORD)
@@ -186,12 +177,13 @@ static void write_page(const struct rtl_ui *ui, struct help_page *p)
     const struct rtl_model *m = ui->model;
     const struct rtl_snapshot *s = m->latest ? &m->latest->snapshot : NULL;
     write_keys(p);
+    write_colours(p);
     put_title(p, "Columns (key of -s in brackets)");
-    for (int i = 0; i < RTL_COLUMN_COUNT; i++)
+    for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
+        bool sorts = rtl_columns[i].order != RTL_ORDER_NO;
         line_put(p, RTL_ROLE_NORMAL, "  %-10s %s%s%s%s", rtl_columns[i].header, rtl_columns[i].meaning,
-                 rtl_columns[i].order != RTL_ORDER_NO ? " [" : "",
-                 rtl_columns[i].order != RTL_ORDER_NO ? rtl_columns[i].key : "",
-                 rtl_columns[i].order != RTL_ORDER_NO ? "]" : "");
+                 sorts ? " [" : "", sorts ? rtl_columns[i].key : "", sorts ? "]" : "");
+    }
     write_words(p);
     put_title(p, "Why a GPU is not busy");
 #define VERDICT(sym, key, words, meaning) line_put(p, RTL_ROLE_NORMAL, "  %-15s %s", words, meaning);
@@ -207,21 +199,21 @@ static void write_page(const struct rtl_ui *ui, struct help_page *p)
     write_queue_paths(m, p);
     put_title(p, "Why dispatches were counted but not timed, and how many");
     for (unsigned i = 0; i < RTL_UNTIMED_LIMIT; i++)
-        if (rtl_reason_key(i))
-            line_put(p, m->untimed_by[i] ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "  %-13s %6s  %s", rtl_reason_key(i),
-                     rtl_format_count(m->untimed_by[i]).text, rtl_reason_text(i));
+        if (rtl_reason_names(i).key)
+            line_put(p, m->untimed_by[i] ? RTL_ROLE_VALUE : RTL_ROLE_NORMAL, "  %-13s %6s  %s", rtl_reason_names(i).key,
+                     rtl_format_count(m->untimed_by[i]).text, rtl_reason_names(i).text);
     put_title(p, "Why copies were counted but not timed, and how many");
     for (unsigned i = 0; i < RTL_COPY_UNTIMED_LIMIT; i++) {
         uint64_t count = 0;
         for (uint32_t c = 0; c < m->copies_count; c++)
             count += m->copies[c].copies->untimed[i];
-        if (rtl_copy_reason_key(i))
-            line_put(p, count ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "  %-13s %6s  %s", rtl_copy_reason_key(i),
-                     rtl_format_count(count).text, rtl_copy_reason_text(i));
+        if (rtl_copy_reason_names(i).key)
+            line_put(p, count ? RTL_ROLE_VALUE : RTL_ROLE_NORMAL, "  %-13s %6s  %s", rtl_copy_reason_names(i).key,
+                     rtl_format_count(count).text, rtl_copy_reason_names(i).text);
     }
     put_title(p, "Notes; ! marks those of this process");
-#define NOTE(sym, bit, name, text)                                                         \
-    line_put(p, s && s->notes & RTL_NOTE_##sym ? RTL_ROLE_WARN : RTL_ROLE_NORMAL, "%c %s", \
+#define NOTE(sym, bit, name, text)                                                          \
+    line_put(p, s && s->notes & RTL_NOTE_##sym ? RTL_ROLE_VALUE : RTL_ROLE_NORMAL, "%c %s", \
              s && s->notes & RTL_NOTE_##sym ? '!' : ' ', text);
     RTL_NOTES(NOTE)
 #undef NOTE
@@ -244,46 +236,75 @@ static void write_page(const struct rtl_ui *ui, struct help_page *p)
     }
 }
 
+int rtl_draw_help_columns(int cols)
+{
+    return cols >= TWO_COLUMNS_FROM ? 2 : 1;
+}
+
+static struct help_page make_page(int cols)
+{
+    int columns = rtl_draw_help_columns(cols);
+    return (struct help_page){.columns = columns, .cols = cols / columns - 1, .wanted = "", .found = -1};
+}
+
 int rtl_draw_help_lines(const struct rtl_ui *ui, int cols)
 {
-    struct help_page p = {.cols = cols - 1, .wanted = "", .found = -1};
+    struct help_page p = make_page(cols);
     write_page(ui, &p);
     return p.line;
 }
 
 int rtl_draw_help_find(const struct rtl_ui *ui, int cols, int from, int step)
 {
-    struct help_page p = {.cols = cols - 1, .wanted = ui->help_search, .from = from, .step = step, .found = -1};
+    struct help_page p = make_page(cols);
+    p.wanted = ui->help_search;
+    p.from = from;
+    p.step = step;
     write_page(ui, &p);
     return p.found;
 }
 
+/* Draw the card or the manual, and write the text of the status line. */
+static void draw_content(const struct rtl_ui *ui, struct rtl_frame *frame, char *status, size_t size)
+{
+    if (!ui->manual) {
+        rtl_draw_card(ui, frame);
+        snprintf(status, size, "%s",
+                 frame->cols < 60 ? "? manual, Up Down scroll, Esc back"
+                                  : "? opens the manual, / searches it; Esc goes back");
+        return;
+    }
+    struct help_page p = make_page(frame->cols);
+    p.frame = frame;
+    p.top = ui->line_top[RTL_VIEW_HELP];
+    p.rows = frame->rows - 2;
+    p.wanted = ui->help_search;
+    write_page(ui, &p);
+    int last = p.top + p.rows * p.columns;
+    snprintf(status, size, "lines %d-%d of %d; / finds, n N go on; PgUp PgDn scroll; Esc goes back", p.top + 1,
+             last < p.line ? last : p.line, p.line);
+}
+
 void rtl_draw_help(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
-    struct help_page p = {.frame = frame,
-                          .top = ui->line_top[RTL_VIEW_HELP],
-                          .rows = frame->rows - 2,
-                          .cols = frame->cols - 1,
-                          .wanted = ui->help_search,
-                          .found = -1};
+    char status[128];
     if (frame->rows < 3 || frame->cols < 24) {
         rtl_frame_put(frame, 0, 0, frame->cols, RTL_ROLE_NORMAL, "q quits, Esc back");
         if (ui->prompt != RTL_PROMPT_NONE)
             rtl_draw_status(ui, frame, (struct rtl_rect){0});
         return;
     }
-    write_page(ui, &p);
+    draw_content(ui, frame, status, sizeof status);
     rtl_frame_fill(frame, 0, 0, frame->cols, RTL_ROLE_HEADER, ' ');
-    rtl_frame_put(frame, 0, 1, frame->cols - 1, RTL_ROLE_HEADER, "rtl-top help");
+    rtl_frame_put(frame, 0, 1, frame->cols - 1, RTL_ROLE_HEADER,
+                  ui->manual ? "rtl-top manual" : "rtl-top help: keys of this screen");
     if (ui->record[0])
         rtl_frame_right(frame, 0, frame->cols - 6, 5, RTL_ROLE_HEADER, RTL_RECORD_MARK);
-    int last = p.top + p.rows < p.line ? p.top + p.rows : p.line, row = frame->rows - 1;
+    int row = frame->rows - 1;
     bool message = ui->message[0] && ui->now_mono_ns - ui->message_ns < RTL_MESSAGE_NS;
     rtl_frame_fill(frame, row, 0, frame->cols, RTL_ROLE_STATUS, ' ');
     if (message || ui->prompt != RTL_PROMPT_NONE)
         rtl_draw_status(ui, frame, (struct rtl_rect){row, 0, 1, frame->cols});
     else
-        rtl_frame_printf(frame, row, 1, frame->cols - 1, RTL_ROLE_STATUS,
-                         "lines %d-%d of %d; / finds, n N go on; PgUp PgDn scroll; Esc goes back", p.top + 1, last,
-                         p.line);
+        rtl_frame_put(frame, row, 1, frame->cols - 1, RTL_ROLE_STATUS, status);
 }

@@ -1,23 +1,26 @@
-/* The main view: GPUs, coverage, and the kernels or another table. */
+/* The main view: GPUs, coverage, and the kernels or another table. It chooses between this view, detail and help. */
 #include "tui/draw_views.h"
 #include "model/cells.h"
-#include "model/heat.h"
 #include "model/model_range.h"
 #include "model/ranks.h"
-#include "model/row_times.h"
 #include "model/trend.h"
 #include "text/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Colour of a share of time. */
-static enum rtl_role load_role(double share)
+/* Write an end of an axis, a power of ten, without decimals. */
+static struct rtl_number power_text(uint64_t ns)
 {
-    return share >= 0.25 ? RTL_ROLE_LOAD_HIGH : share >= 0.1 ? RTL_ROLE_LOAD_MID : RTL_ROLE_LOAD;
+    struct rtl_number n = rtl_format_time(ns, RTL_UNIT_AUTO);
+    char *point = strchr(n.text, '.');
+    size_t zeros = point ? strspn(point + 1, "0") + 1 : 0;
+    if (point)
+        memmove(point, point + zeros, strlen(point + zeros) + 1);
+    return n;
 }
 
-/* Write the header of a column. The trend adds its span, the heat strip its axis. */
+/* Write the header of a column. The trend adds its span, the heat strip its axis, if they fit: no number is cut. */
 static void head_text(const struct rtl_model *m, int column, int width, struct rtl_heat_axis axis, bool ascii,
                       char *out, size_t size)
 {
@@ -30,16 +33,17 @@ static void head_text(const struct rtl_model *m, int column, int width, struct r
     }
     if (column == RTL_COLUMN_TREND && rtl_model_history_length(m)) {
         char span[32];
-        snprintf(span, sizeof span, "P99 %s", rtl_format_interval(rtl_trend_span(m, width)).text);
-        snprintf(out, size, "%s", (int)strlen(span) <= width ? span : "P99"); /* never cut a number */
-        if (width >= (int)strlen(span) + 12)
-            snprintf(out, size, "%s \u25841x \u25882x", span);
+        snprintf(span, sizeof span, " %s", rtl_format_interval(rtl_trend_span(m, width)).text);
+        if ((int)(strlen(out) + strlen(span)) <= width)
+            rtl_text_append(out, size, "%s", span);
+        if (rtl_text_columns(out) + 22 <= width)
+            rtl_text_append(out, size, ", \u2500 p99 at its median");
     }
     if (column == RTL_COLUMN_HEAT && axis.high_ns) {
-        struct rtl_number low = rtl_format_time(axis.low_ns, RTL_UNIT_AUTO);
-        struct rtl_number high = rtl_format_time(axis.high_ns, RTL_UNIT_AUTO);
-        int gap = width - rtl_text_columns(low.text) - rtl_text_columns(high.text);
-        snprintf(out, size, "%s%*s%s", low.text, gap > 1 ? gap : 1, "", high.text);
+        char ends[64];
+        snprintf(ends, sizeof ends, " %s..%s", power_text(axis.low_ns).text, power_text(axis.high_ns).text);
+        if ((int)strlen(out) + rtl_text_columns(ends) <= width)
+            rtl_text_append(out, size, "%s", ends);
     }
 }
 
@@ -61,7 +65,6 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const st
                       struct rtl_heat_axis axis)
 {
     const struct rtl_model *m = ui->model;
-    rtl_frame_fill(frame, l->head.row, 0, l->head.cols, RTL_ROLE_HEADER, ' ');
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
         if (l->column_at[i] < 0)
             continue;
@@ -80,15 +83,6 @@ static void draw_head(const struct rtl_ui *ui, struct rtl_frame *frame, const st
                         RTL_ROLE_HEADER, shown);
 }
 
-static void draw_trend(const struct rtl_model *m, struct rtl_frame *frame, int row, int col, int width,
-                       const struct rtl_row *kernel)
-{
-    int8_t level[RTL_MODEL_HISTORY];
-    rtl_trend_p99(m, kernel, width, level);
-    for (int i = 0; i < width && i < RTL_MODEL_HISTORY; i++)
-        rtl_frame_spark(frame, row, col + i, level[i] >= 5 ? RTL_ROLE_WORSE : RTL_ROLE_SPARK, level[i]);
-}
-
 static void draw_heat(struct rtl_frame *frame, int row, int col, int width, const struct rtl_row *kernel,
                       struct rtl_heat_axis axis)
 {
@@ -97,14 +91,8 @@ static void draw_heat(struct rtl_frame *frame, int row, int col, int width, cons
         return;
     rtl_heat(kernel->base ? &kernel->base->histogram : NULL, &kernel->kernel->histogram, axis, width, level);
     for (int i = 0; i < width && i < RTL_HEAT_WIDTH_MAX; i++)
-        rtl_frame_spark(frame, row, col + i,
-                        level[i] >= 6   ? RTL_ROLE_LOAD_HIGH
-                        : level[i] >= 3 ? RTL_ROLE_LOAD_MID
-                                        : RTL_ROLE_LOAD,
-                        level[i]);
+        rtl_frame_spark(frame, row, col + i, RTL_ROLE_SPARK, level[i]);
 }
-
-static const double STANDS_OUT = 1.2; /* times the median of the others */
 
 /* Colour large shares, and changes for the worse or better. */
 static enum rtl_role cell_role(const struct rtl_model *model, const struct rtl_row *row, int column, enum rtl_role role)
@@ -114,7 +102,7 @@ static enum rtl_role cell_role(const struct rtl_model *model, const struct rtl_r
                                                                                                   : NULL;
     if (column == RTL_COLUMN_TIME && row->share >= 0.25)
         return RTL_ROLE_VALUE;
-    if (column == RTL_COLUMN_SLOWEST && rtl_slowest_value(model, row) >= STANDS_OUT)
+    if (column == RTL_COLUMN_SLOWEST && rtl_slowest_value(model, row) >= RTL_RANK_STANDS_OUT)
         return RTL_ROLE_WORSE;
     if (change && rtl_change_is_worse(*change))
         return RTL_ROLE_WORSE;
@@ -129,21 +117,18 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, const str
                      const struct rtl_row *row, struct rtl_heat_axis axis, double most)
 {
     const struct rtl_model *m = ui->model;
-    bool idle = !row->window_calls, selected = row == rtl_ui_selected(ui);
-    bool never = row->calls && !row->timed && row->untimed && l->column_at[RTL_COLUMN_TREND] >= 0;
+    bool idle = !row->window_calls, selected = row == rtl_ui_selected(ui) && !ui->gpu_line;
+    bool never = row->calls && !row->timed && row->untimed;
     enum rtl_role role = idle ? RTL_ROLE_DIM : RTL_ROLE_NORMAL;
     for (int i = 0; i < RTL_COLUMN_COUNT; i++) {
         char text[48];
         int at = l->column_at[i], width = l->column_width[i];
         if (at < 0 || i == RTL_COLUMN_NAME)
             continue;
-        if (never && i == RTL_COLUMN_CHANGE) {
-            continue;
-        } else if (never && i == RTL_COLUMN_TREND) { /* this kernel can have no trend */
-            int wide = width < 9 ? 9 : width;
-            rtl_frame_put(frame, line, at + width - wide, wide, RTL_ROLE_WARN, "not timed");
+        if (never && i == RTL_COLUMN_TREND) { /* the coverage line has the reasons */
+            rtl_frame_right(frame, line, at, width, RTL_ROLE_DIM, RTL_NONE);
         } else if (i == RTL_COLUMN_TREND) {
-            draw_trend(m, frame, line, at, width, row);
+            rtl_draw_trend(m, frame, line, at, width, row);
         } else if (i == RTL_COLUMN_HEAT) {
             draw_heat(frame, line, at, width, row, axis);
         } else {
@@ -156,7 +141,7 @@ static void draw_row(const struct rtl_ui *ui, struct rtl_frame *frame, const str
         }
     }
     if (rtl_row_window_ns(row) && !m->no_shares && most > 0)
-        rtl_frame_bar(frame, line, l->bar_at, l->bar_width, load_role(row->share), row->share / most);
+        rtl_frame_bar(frame, line, l->bar_at, l->bar_width, RTL_ROLE_BAR, row->share / most);
     int col = l->column_at[RTL_COLUMN_NAME], width = l->column_width[RTL_COLUMN_NAME];
     rtl_draw_name_cell(ui, frame, line, col, width, role, row);
     if (selected)
@@ -189,26 +174,28 @@ static void draw_kernels(const struct rtl_ui *ui, struct rtl_frame *frame, const
         draw_row(ui, frame, l, l->table.row + i, &m->rows[m->order[ui->top + i]], axis, most);
 }
 
+/* The table of each view below the GPUs, and the number of its lines; detail and help are drawn apart. */
+static const struct {
+    void (*draw)(const struct rtl_ui *ui, struct rtl_frame *frame, const struct rtl_layout *layout);
+    int (*lines)(const struct rtl_ui *ui);
+} tables[RTL_VIEW_COUNT] = {
+    [RTL_VIEW_KERNELS] = {draw_kernels, NULL},
+    [RTL_VIEW_QUEUES] = {rtl_draw_queues, rtl_draw_queue_lines},
+    [RTL_VIEW_COPIES] = {rtl_draw_copies, rtl_draw_copies_lines},
+    [RTL_VIEW_PROCESSES] = {rtl_draw_processes, rtl_draw_process_lines},
+    [RTL_VIEW_RANKS] = {rtl_draw_ranks, rtl_draw_rank_lines},
+    [RTL_VIEW_CALLS] = {rtl_draw_calls, rtl_draw_calls_lines},
+    [RTL_VIEW_RANGES] = {rtl_draw_calls, rtl_draw_calls_lines},
+    [RTL_VIEW_STEPS] = {rtl_draw_steps, rtl_draw_steps_lines},
+    [RTL_VIEW_GPU] = {rtl_draw_evidence, rtl_draw_evidence_lines},
+};
+
 int rtl_draw_lines(const struct rtl_ui *ui)
 {
-    switch (ui->view) {
-    case RTL_VIEW_QUEUES:
-        return rtl_draw_queue_lines(ui->model);
-    case RTL_VIEW_COPIES:
-        return rtl_draw_copies_lines(ui->model);
-    case RTL_VIEW_PROCESSES:
-        return rtl_draw_process_lines(ui);
-    case RTL_VIEW_RANKS:
-        return rtl_draw_rank_lines(ui);
-    case RTL_VIEW_CALLS:
-    case RTL_VIEW_RANGES:
-        return rtl_draw_calls_lines(ui);
-    default:
-        return 0;
-    }
+    return tables[ui->view].lines ? tables[ui->view].lines(ui) : 0;
 }
 
-void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
+static void draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     bool kernels = ui->view == RTL_VIEW_KERNELS;
     struct rtl_layout l = rtl_ui_layout(ui, frame->rows, frame->cols);
@@ -224,21 +211,27 @@ void rtl_draw_main(const struct rtl_ui *ui, struct rtl_frame *frame)
         rtl_draw_gpus(ui, frame, &l);
     if (l.coverage.rows)
         rtl_draw_coverage(ui, frame, l.coverage);
-    if (kernels)
-        draw_kernels(ui, frame, &l);
-    else if (ui->view == RTL_VIEW_PROCESSES)
-        rtl_draw_processes(ui, frame, &l);
-    else if (ui->view == RTL_VIEW_RANKS)
-        rtl_draw_ranks(ui, frame, &l);
-    else if (rtl_ui_shows_calls(ui))
-        rtl_draw_calls(ui, frame, &l);
-    else if (ui->view == RTL_VIEW_COPIES)
-        rtl_draw_copies(ui, frame, &l);
-    else
-        rtl_draw_queues(ui, frame, &l);
+    if (l.steps.rows)
+        rtl_draw_steps_line(ui, frame, l.steps);
+    rtl_frame_fill(frame, l.head.row, 0, l.head.cols, RTL_ROLE_HEADER, ' ');
+    tables[ui->view].draw(ui, frame, &l);
+    rtl_draw_side(ui, frame, &l);
     if (l.pane.rows)
         rtl_draw_pane(ui, frame, l.pane, rtl_ui_selected(ui));
     rtl_draw_name(ui, frame, l.name, kernels ? rtl_ui_selected(ui) : NULL);
     rtl_draw_status(ui, frame, l.status);
     rtl_draw_keys(ui, frame, l.keys);
+}
+
+void rtl_draw(const struct rtl_ui *ui, struct rtl_frame *frame)
+{
+    if (!ui->model->latest)
+        return;
+    if (ui->view == RTL_VIEW_DETAIL)
+        rtl_draw_detail(ui, frame);
+    else if (ui->view == RTL_VIEW_HELP)
+        rtl_draw_help(ui, frame);
+    else
+        draw_main(ui, frame);
+    rtl_draw_menu(ui, frame);
 }

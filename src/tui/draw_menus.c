@@ -1,4 +1,4 @@
-/* Menus over a view, and the list of processes to choose from before there is one. */
+/* Menus and questions over a view. */
 #include "tui/draw_views.h"
 #include "text/text.h"
 #include "tui/prompt.h"
@@ -24,6 +24,8 @@ static void draw_menu_lines(struct rtl_frame *frame, const struct menu_line *lin
         int columns = 2 + names + 1 + rtl_text_columns(line[i].meaning) + 1;
         width = columns > width ? columns : width;
     }
+    int title_columns = rtl_text_columns(title) + 4;
+    width = title_columns > width ? title_columns : width;
     bool bordered = frame->rows >= 8 && frame->cols >= 24;
     int border = bordered ? 1 : 0, room = frame->rows - (bordered ? 4 : 1); /* the status line stays visible */
     width = width + 2 * border > frame->cols ? frame->cols - 2 * border : width;
@@ -31,7 +33,7 @@ static void draw_menu_lines(struct rtl_frame *frame, const struct menu_line *lin
     int top = chosen >= shown ? chosen - shown + 1 : 0;
     int row = (frame->rows - 1 - shown) / 3, col = bordered ? (frame->cols - width) / 2 : 0;
     row = row < border ? border : row;
-    char head[64];
+    char head[240];
     snprintf(head, sizeof head, shown < lines ? " %s, %d of %d " : " %s ", title, chosen + 1, lines);
     if (bordered)
         rtl_frame_box(frame, (struct rtl_rect){row - 1, col - 1, shown + 2, width + 2}, RTL_ROLE_MENU, head);
@@ -94,6 +96,12 @@ static void draw_mode_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
     draw_menu_lines(frame, line, sizeof line / sizeof *line, ui->menu, "mode of the process");
 }
 
+static void draw_question(const struct rtl_ui *ui, struct rtl_frame *frame)
+{
+    const struct menu_line line[] = {{"y", ui->effect, true}, {"n", "no: change nothing", false}};
+    draw_menu_lines(frame, line, sizeof line / sizeof *line, ui->menu, ui->question);
+}
+
 static void draw_leave_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
 {
     bool again = ui->launched == RTL_LAUNCHED_ENDING;
@@ -102,7 +110,9 @@ static void draw_leave_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
         RTL_LEAVE_ANSWERS(ANSWER)
 #undef ANSWER
     };
-    draw_menu_lines(frame, line, sizeof line / sizeof *line, ui->menu, "the command still runs");
+    draw_menu_lines(frame, line, sizeof line / sizeof *line, ui->menu,
+                    ui->model->state == RTL_TARGET_EXITED ? "the traced process has ended; the command still runs"
+                                                          : "the command still runs");
 }
 
 void rtl_draw_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
@@ -115,30 +125,6 @@ void rtl_draw_menu(const struct rtl_ui *ui, struct rtl_frame *frame)
         draw_columns_menu(ui, frame);
     else if (ui->prompt == RTL_PROMPT_LEAVE)
         draw_leave_menu(ui, frame);
-}
-
-void rtl_draw_pick(struct rtl_frame *frame, const struct rtl_draw_choice *choices, int count, int chosen,
-                   const char *message)
-{
-    int room = frame->rows - 3;
-    rtl_frame_put(frame, 0, 0, frame->cols, RTL_ROLE_TITLE, "rtl-top: choose a traced process");
-    if (room < 1) {
-        if (chosen < count)
-            rtl_frame_printf(frame, 0, 0, frame->cols, RTL_ROLE_SELECTED, "> %s", choices[chosen].text);
-        return;
-    }
-    rtl_frame_fill(frame, 1, 0, frame->cols, RTL_ROLE_HEADER, ' ');
-    rtl_frame_put(frame, 1, 0, frame->cols, RTL_ROLE_HEADER, "      PID  USER        COMMAND");
-    int top = chosen >= room ? chosen - room + 1 : 0;
-    for (int i = 0; i < room && top + i < count; i++) {
-        bool is_chosen = top + i == chosen;
-        rtl_frame_printf(frame, 2 + i, 0, frame->cols, is_chosen ? RTL_ROLE_SELECTED : RTL_ROLE_NORMAL, "%c %s",
-                         is_chosen ? '>' : ' ', choices[top + i].text);
-        if (is_chosen) {
-            rtl_frame_paint(frame, 2 + i, 0, frame->cols, RTL_ROLE_SELECTED);
-            frame->cursor_row = 2 + i;
-        }
-    }
-    rtl_frame_put(frame, frame->rows - 1, 0, frame->cols, *message ? RTL_ROLE_WARN : RTL_ROLE_STATUS,
-                  *message ? message : "Up and Down choose, Enter watches, q quits; the list renews itself");
+    else if (ui->prompt == RTL_PROMPT_ASK)
+        draw_question(ui, frame);
 }

@@ -109,7 +109,7 @@ static void draw_waves(const struct rtl_ui *ui, struct rtl_frame *frame, struct 
     int each = (powers + at.rows - 1) / at.rows, rows = (powers + each - 1) / each, tail = 7;
     for (int i = 0; i < powers; i++) {
         uint64_t *sum = &counts[i / each], more = durations[f->first + i];
-        *sum = *sum + more < more ? UINT64_MAX : *sum + more;
+        *sum = rtl_plus(*sum, more);
         most = *sum > most ? *sum : most;
     }
     int width = at.cols - BAR_LABEL - tail - 1;
@@ -141,7 +141,7 @@ void rtl_draw_probe(const struct rtl_ui *ui, struct rtl_frame *frame, struct rtl
     const char *rest = p->runs ? "" : p->over;
     for (int lines = 0; *rest && at.rows && lines < 2;
          lines++, at.row++, at.rows--) { /* two lines: the advice comes at the end */
-        rtl_frame_put(frame, at.row, at.col, at.cols, RTL_ROLE_WARN, rest);
+        rtl_frame_put(frame, at.row, at.col, at.cols, RTL_ROLE_PROMPT, rest);
         rest += rtl_text_columns(rest) > at.cols && at.rows > 1 && !lines ? rtl_text_offset(rest, at.cols - 1)
                                                                           : strlen(rest);
     }

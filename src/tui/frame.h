@@ -8,39 +8,35 @@
 #define RTL_TUI_FRAME_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /*
- * X(symbol, foreground of 8, background of 8 (-1 = the terminal's own), foreground of 256, background of 256,
- *   attributes): N none, B bold, R reverse, D dim, U underline; used without colours.
- * The colours are readable on dark and light backgrounds: blue and orange rather than red and green. No meaning is in
- * a colour alone: there is also a mark ("!", ">", "[STALE]").
+ * X(symbol, attribute, meaning)
+ * attribute: enum rtl_theme_mark (themes.h), used without colours.
+ * meaning: RTL_COLOUR_MEANINGS (themes.h), which decides the colour. No meaning is in a colour alone: there is also a
+ * mark ("!", ">", "[STALE]").
  */
-#define RTL_ROLES(X)                 \
-    X(NORMAL, -1, -1, -1, -1, N)     \
-    X(TITLE, 6, -1, 31, -1, B)       \
-    X(LABEL, -1, -1, 244, -1, N)     \
-    X(VALUE, -1, -1, -1, -1, B)      \
-    X(HEADER, 0, 6, 16, 110, R)      \
-    X(HEADER_SORT, 7, 4, 231, 25, B) \
-    X(MENU, -1, -1, -1, -1, N)       \
-    X(SELECTED, 7, 4, 231, 24, R)    \
-    X(BAR, 4, -1, 32, -1, N)         \
-    X(BAR_HIGH, 3, -1, 172, -1, N)   \
-    X(SPARK, 6, -1, 31, -1, N)       \
-    X(GOOD, 6, -1, 31, -1, B)        \
-    X(WARN, 3, -1, 172, -1, B)       \
-    X(ALERT, 1, -1, 166, -1, R)      \
-    X(DIM, -1, -1, 243, -1, D)       \
-    X(KEY, 6, -1, 31, -1, B)         \
-    X(STATUS, -1, -1, -1, -1, N)     \
-    X(PROMPT, -1, -1, -1, -1, B)     \
-    X(LOAD, 4, -1, 68, -1, N)        \
-    X(LOAD_MID, 6, -1, 31, -1, N)    \
-    X(LOAD_HIGH, 3, -1, 172, -1, N)  \
-    X(WORSE, 3, -1, 172, -1, B)      \
-    X(BETTER, 6, -1, 31, -1, N)
+#define RTL_ROLES(X)             \
+    X(NORMAL, NONE, TEXT)        \
+    X(TITLE, BOLD, PRESS)        \
+    X(LABEL, NONE, QUIET)        \
+    X(VALUE, BOLD, TEXT)         \
+    X(HEADER, REVERSE, HEAD)     \
+    X(HEADER_SORT, BOLD, SORT)   \
+    X(MENU, NONE, TEXT)          \
+    X(SELECTED, REVERSE, CURSOR) \
+    X(BAR, NONE, AMOUNT)         \
+    X(SPARK, NONE, AMOUNT)       \
+    X(GOOD, BOLD, WELL)          \
+    X(WARN, BOLD, ACT)           \
+    X(ALERT, REVERSE, STOPPED)   \
+    X(DIM, DIM, QUIET)           \
+    X(KEY, BOLD, PRESS)          \
+    X(BUTTON, REVERSE, HEAD)     \
+    X(STATUS, NONE, TEXT)        \
+    X(PROMPT, BOLD, TEXT)        \
+    X(WORSE, BOLD, ACT)          \
+    X(BETTER, NONE, WELL)
 
 #define RTL_ENUM_ROLE(sym, ...) RTL_ROLE_##sym,
 enum rtl_role { RTL_ROLES(RTL_ENUM_ROLE) RTL_ROLE_COUNT };

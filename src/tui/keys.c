@@ -3,9 +3,8 @@
 
 #include <stdio.h>
 
-#define KEY(sym, a, b, c, in, rank_, shown_, label_, meaning_) \
-    [RTL_ACTION_##                                             \
-        sym] = {.keys = {a, b, c}, .where = in, .rank = rank_, .shown = shown_, .label = label_, .meaning = meaning_},
+#define KEY(sym, a, b, c, in, rank_, label_, meaning_) \
+    [RTL_ACTION_##sym] = {.keys = {a, b, c}, .where = in, .rank = rank_, .label = label_, .meaning = meaning_},
 const struct rtl_key_info rtl_keys[RTL_ACTION_COUNT] = {RTL_KEYS(KEY)};
 #undef KEY
 
@@ -29,14 +28,21 @@ int rtl_key_line(unsigned where, enum rtl_action actions[RTL_ACTION_COUNT])
 {
     int count = 0;
     for (int i = 1; i < RTL_ACTION_COUNT; i++) {
-        if (!rtl_keys[i].rank || !(rtl_keys[i].shown & rtl_keys[i].where & where) || i == RTL_ACTION_QUIT ||
-            rtl_key_action(rtl_keys[i].keys[0], where) != (enum rtl_action)i) /* a replay uses some keys otherwise */
+        if (!rtl_keys[i].rank || !(rtl_keys[i].where & where) || i == RTL_ACTION_QUIT)
             continue;
         int at = count++;
         for (; at && rtl_keys[actions[at - 1]].rank > rtl_keys[i].rank; at--)
             actions[at] = actions[at - 1];
         actions[at] = (enum rtl_action)i;
     }
+    return count;
+}
+
+int rtl_key_sharers(enum rtl_action action)
+{
+    int count = 1;
+    while (action + count < RTL_ACTION_COUNT && !rtl_keys[action + count].label[0])
+        count++;
     return count;
 }
 

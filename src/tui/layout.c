@@ -12,6 +12,10 @@ enum {
     LEAST_ROWS_FULL = 3,
     LEAST_TABLE = 3,
     LEAST_PANE = 8,
+    SIDE_LEAST_COLS = 47, /* beside the table, which keeps 112 columns at RTL_SIDE_FROM_COLS */
+    SIDE_MOST_COLS = 72,
+    SIDE_LIST = 4,       /* rows of a list beside the table, with its head, before the plot gets any */
+    SIDE_LIST_MOST = 17, /* and at most */
     GPU_CELL = 40,
     GPU_CELL_SMALL = 20,
     NAME_LEAST = 12,
@@ -25,6 +29,8 @@ enum {
     FIGURE_NUMBER = 12,  /* two numbers side by side, with a label */
     FIGURES_LABELS = 10, /* 10 + 2 * 13 = 36 columns */
     HISTOGRAM_LEAST = 40,
+    HISTOGRAM_MOST = 96, /* or half of the terminal: longer bars show no more */
+    HISTOGRAM_ROWS = 10, /* as many as there are figures */
     FIGURES_FROM_ROWS = 18,
     PLOT_FROM_ROWS = 20,
     PLOT_LEAST_COLS = 40,
@@ -76,12 +82,6 @@ static int place_gpus(struct rtl_layout *l, int cols, int gpus, bool lines, int 
     l->gpu_width = cols / l->gpu_columns;
     l->gpu_shown = gpus <= l->gpu_cells ? gpus : l->gpu_cells - 1;
     return rows;
-}
-
-static bool lines_for(int rows, const struct rtl_layout_wants *wants)
-{
-    bool few = wants->gpus <= most(2, rows / 6);
-    return few != wants->gpu_lines;
 }
 
 static void place_at(struct rtl_layout *l, const uint8_t *places)
@@ -149,6 +149,39 @@ static void place_columns(struct rtl_layout *l, int cols, const struct rtl_layou
     l->column_width[RTL_COLUMN_NAME] = most(1, cols - l->column_at[RTL_COLUMN_NAME]);
 }
 
+/* Return the columns for the parts beside the table; 0 if they would hide columns that the user chose. */
+static int side_cols(int cols, const struct rtl_layout_wants *wants)
+{
+    int side = rtl_clamp(cols * 3 / 10 - 1, SIDE_LEAST_COLS, SIDE_MOST_COLS);
+    struct rtl_layout whole = {0}, beside = {0};
+    place_columns(&whole, cols, wants);
+    place_columns(&beside, cols - side - 1, wants);
+    for (int i = 0; wants->columns && i < RTL_COLUMN_COUNT; i++)
+        if (whole.column_at[i] >= 0 && beside.column_at[i] < 0)
+            return 0;
+    return side;
+}
+
+/* Divide the columns beside the table, by importance: the first rows of the lists, the plot, further rows of the lists,
+ * and the histogram, which shares the last rows with the plot. */
+static void place_side(struct rtl_layout *l, struct rtl_rect side, const struct rtl_layout_wants *wants)
+{
+    int left = side.rows;
+    int wanted[] = {wants->families > 0 ? 1 + wants->families : 0, wants->processes > 0 ? 1 + wants->processes : 0};
+    int lists[2];
+    for (int i = 0; i < 2; i++)
+        lists[i] = claim_rows(&left, least(wanted[i], SIDE_LIST));
+    int plot = left >= LEAST_PANE ? claim_rows(&left, LEAST_PANE) : 0;
+    for (int i = 0; i < 2; i++)
+        lists[i] += claim_rows(&left, least(wanted[i], SIDE_LIST_MOST) - lists[i]);
+    int bars = plot && left >= LEAST_PANE ? (left + plot) / 2 : 0;
+    plot += plot ? left - bars : 0;
+    struct rtl_rect *const rects[] = {&l->side_families, &l->side_processes, &l->side_plot, &l->side_bars};
+    const int heights[] = {lists[0], lists[1], plot, bars};
+    for (int i = 0; i < 4; side.row += heights[i++])
+        *rects[i] = (struct rtl_rect){side.row, side.col, heights[i], side.cols};
+}
+
 /* Return two fifths of a tall terminal; the table keeps more rows. */
 static int pane_rows(int rows, int left)
 {
@@ -159,7 +192,7 @@ static int pane_rows(int rows, int left)
 struct rtl_layout rtl_layout_main(int rows, int cols, const struct rtl_layout_wants *wants)
 {
     int gpus = wants->gpus;
-    bool gpu_lines = lines_for(rows, wants);
+    bool gpu_lines = (gpus <= most(2, rows / 6)) != wants->gpu_lines; /* few GPUs have a line each */
     struct rtl_layout l = {.kind = kind_of(rows, cols)};
     if (l.kind == RTL_LAYOUT_LINE)
         l.line = (struct rtl_rect){0, 0, rows, cols};
@@ -170,32 +203,37 @@ struct rtl_layout rtl_layout_main(int rows, int cols, const struct rtl_layout_wa
     int gauge_rows = left > 0 ? place_gpus(&l, cols, gpus, gpu_lines, 1) : 0;
     left -= gauge_rows;
     int keys = claim_rows(&left, 1);
+    int steps = wants->steps && rows >= RTL_STEPS_FROM_ROWS ? claim_rows(&left, 1) : 0;
     int name = claim_rows(&left, least(wants->name_rows, 4));
     if (gauge_rows) {
         int wanted = place_gpus(&l, cols, gpus, gpu_lines, most(1, least(rows / (wants->gpu_lines ? 2 : 4), 1 + left)));
         left -= wanted - gauge_rows;
         gauge_rows = wanted;
     }
-    int pane = wants->pane ? pane_rows(rows, left) : 0;
+    int table = rows - 2 - gauge_rows - coverage - steps - name - status - keys;
+    bool wide = wants->pane && cols >= RTL_SIDE_FROM_COLS && table + 1 >= RTL_SIDE_LEAST_ROWS;
+    int side = wide ? side_cols(cols, wants) : 0, table_cols = side ? cols - side - 1 : cols;
+    int pane = wants->pane && !side ? pane_rows(rows, left) : 0;
     int row = 0;
     l.header = take_rows(&row, 1, cols);
     l.gpus = take_rows(&row, gauge_rows, cols);
     l.coverage = take_rows(&row, coverage, cols);
-    l.head = take_rows(&row, 1, cols);
-    l.table = take_rows(&row, rows - row - pane - name - status - keys, cols);
+    l.steps = take_rows(&row, steps, cols);
+    l.head = take_rows(&row, 1, table_cols);
+    l.table = take_rows(&row, table - pane, table_cols);
+    if (side)
+        place_side(&l, (struct rtl_rect){l.head.row, table_cols + 1, table + 1, side}, wants);
     l.pane = take_rows(&row, pane, cols);
     l.name = take_rows(&row, name, cols);
     l.status = take_rows(&row, status, cols);
     l.keys = take_rows(&row, keys, cols);
-    place_columns(&l, cols, wants);
+    place_columns(&l, table_cols, wants);
     return l;
 }
 
-struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number, bool probe)
+struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number, int bars_most, bool probe)
 {
     struct rtl_layout_detail l = {.kind = kind_of(rows, cols)};
-    if (l.kind == RTL_LAYOUT_LINE)
-        l.line = (struct rtl_rect){0, 0, 1, cols};
     if (l.kind != RTL_LAYOUT_FULL)
         return l;
     int figures = FIGURES_LABELS + 2 * (most(number, FIGURE_NUMBER) + 1);
@@ -210,6 +248,9 @@ struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, in
     int plot = plotted ? claim_rows(&left, 1 + (rows < 30 ? rows / 4 : rows / 3)) : 0;
     int pane = line ? line + claim_rows(&left, rows < 30 ? rows / 2 - 1 : rows * 2 / 5 - 1) : 0;
     int name = claim_rows(&left, least(name_rows, most(1, rows / 4)));
+    int empty = plotted ? most(0, bars + left - most(bars_most, beside ? HISTOGRAM_ROWS : 3)) : 0;
+    plot += empty;
+    left -= empty;
     int row = 0;
     l.header = take_rows(&row, 1, cols);
     l.counts = take_rows(&row, counts, cols);
@@ -219,42 +260,14 @@ struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, in
     l.histogram = take_rows(&row, bars + most(0, left), cols);
     if (beside) {
         l.figures = l.histogram;
-        l.figures.col = cols - figures;
+        l.histogram.cols = least(cols - figures - 2, most(HISTOGRAM_MOST, cols / 2));
+        l.figures.col = l.histogram.cols + 2;
         l.figures.cols = figures;
-        l.histogram.cols = cols - figures - 2;
     }
-    l.plot_head = take_rows(&row, plot ? 1 : 0, cols);
-    l.plot = take_rows(&row, plot ? plot - 1 : 0, cols);
+    l.plot = take_rows(&row, plot, cols);
     l.trend = take_rows(&row, trend, cols);
     l.probe = take_rows(&row, pane, cols);
     l.status = take_rows(&row, status, cols);
     l.keys = take_rows(&row, keys, cols);
     return l;
-}
-
-int rtl_columns_fit(int *width, const int *from, int count, int kept, int begin, int cols, int reserve, int *at)
-{
-    int used = begin;
-    for (int i = 0; i < count; i++) {
-        width[i] = from[i] <= cols ? width[i] : 0;
-        used += width[i] ? width[i] + 1 : 0;
-    }
-    while (used - 1 > cols - reserve) {
-        int least = -1;
-        for (int i = 0; i < count; i++)
-            if (width[i] && i != kept && (least < 0 || from[i] >= from[least]))
-                least = i;
-        if (least < 0)
-            least = kept;
-        if (!width[least])
-            break;
-        used -= width[least] + 1;
-        width[least] = 0;
-    }
-    used = begin;
-    for (int i = 0; i < count; i++) {
-        at[i] = used;
-        used += width[i] ? width[i] + 1 : 0;
-    }
-    return used;
 }

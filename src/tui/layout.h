@@ -7,8 +7,6 @@
 #ifndef RTL_TUI_LAYOUT_H
 #define RTL_TUI_LAYOUT_H
 
-#include <stdbool.h>
-
 #include "model/columns.h"
 #include "tui/frame.h"
 
@@ -20,9 +18,12 @@ struct rtl_layout {
     struct rtl_rect header; /* title, interval, state */
     struct rtl_rect gpus;
     struct rtl_rect coverage; /* sums and losses */
+    struct rtl_rect steps;    /* cost of a step */
     struct rtl_rect head;     /* of the table */
     struct rtl_rect table;
     struct rtl_rect pane; /* below the table on tall terminals */
+    /* beside the table on wide terminals, instead of the pane; each with its head, from above */
+    struct rtl_rect side_families, side_processes, side_plot, side_bars;
     struct rtl_rect name; /* complete name of the selected kernel */
     struct rtl_rect status;
     struct rtl_rect keys;
@@ -39,40 +40,35 @@ struct rtl_layout_wants {
     int gpus;
     bool gpu_lines;        /* swap lines and cells of GPUs */
     int name_rows;         /* for a wrapped name */
-    bool pane;             /* show the pane, from RTL_PANE_FROM_ROWS rows on */
+    bool pane;             /* a kernel is selected: show the pane, or the parts beside the table */
+    int families;          /* rows of families beside the table; 0: none */
+    int processes;         /* likewise of processes */
+    bool steps;            /* show the line of steps, from RTL_STEPS_FROM_ROWS rows on */
     bool slowest;          /* several processes: show the column SLOWEST */
     bool launch;           /* show the column LAUNCH */
     unsigned columns;      /* chosen columns, bits by enum rtl_column; 0 = as many as fit */
     const uint8_t *places; /* order of the columns (columns.h), or NULL */
     const int *widths;     /* widths of the columns; NULL = those of model/columns.h */
 };
-enum { RTL_PANE_FROM_ROWS = 40 };
+enum { RTL_PANE_FROM_ROWS = 40, RTL_SIDE_FROM_COLS = 160, RTL_SIDE_LEAST_ROWS = 8, RTL_STEPS_FROM_ROWS = 12 };
 
 /* Columns go, the least important first, before the name gets too short. */
 struct rtl_layout rtl_layout_main(int rows, int cols, const struct rtl_layout_wants *wants);
 
 struct rtl_layout_detail {
     enum rtl_layout_kind kind;
-    struct rtl_rect line;
     struct rtl_rect header, counts, quantiles, name;
     struct rtl_rect head;
     struct rtl_rect histogram;
-    struct rtl_rect figures;         /* to the right of the histogram, or hidden */
-    struct rtl_rect plot_head, plot; /* p99 over time, */
-    struct rtl_rect trend;           /* p99 in one line, where a plot doesn't fit */
-    struct rtl_rect probe;           /* instead of plot and trend; with its header */
+    struct rtl_rect figures; /* to the right of the histogram, or hidden */
+    struct rtl_rect plot;    /* p99 over time, with its header */
+    struct rtl_rect trend;   /* p99 in one line, where a plot doesn't fit */
+    struct rtl_rect probe;   /* instead of plot and trend; with its header */
     struct rtl_rect status, keys;
 };
-/* Figures beside the histogram replace the line of quantiles. `number`: width of the figures' numbers, at least 12. */
-struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number, bool probe);
-
-/*
- * Place the columns of a table from screen column `begin` on, a blank between two: set at[], and width[] of columns
- * that are not shown to 0. A column needs a terminal of at least from[] columns; the last `reserve` columns stay free.
- * If the columns don't fit, those with the highest from[] go first, of equal ones the last first; `kept` goes at the
- * very end. Returns where the next column would begin.
- */
-int rtl_columns_fit(int *width, const int *from, int count, int kept, int begin, int cols, int reserve, int *at);
+/* Figures beside the histogram replace the line of quantiles. `number`: width of the figures' numbers, at least 12.
+ * `bars`: rows that the histogram can fill; the plot gets the others. */
+struct rtl_layout_detail rtl_layout_detail(int rows, int cols, int name_rows, int number, int bars, bool probe);
 
 static inline int rtl_clamp(int value, int low, int high)
 {

@@ -6,18 +6,16 @@
  * viewer was stopped) is skipped.
  */
 #include "base/clock.h"
-#include "model/model_pause.h"
-#include "watch/player.h"
-#include "watch/frame_recorder.h"
-#include "watch/proc_scan.h"
-#include "watch/process_set.h"
+#include "base/plain_file.h"
 #include "launch/launch.h"
-#include "tui/draw.h"
+#include "tui/draw_views.h"
 #include "tui/screen.h"
-#include "tui/ui.h"
+#include "tui/ui_state.h"
 #include "tui/loop_state.h"
+#include "text/text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A pause holds only the screen: the recording and the model for the time after the pause go on. */
 static void sample_paused(struct rtl_loop *w, bool alive)
@@ -108,6 +106,8 @@ static void sample_one(struct rtl_loop *w)
         rtl_model_exited(w->ui.model);
         w->ended = true;
     }
+    const struct rtl_restart *restart = rtl_process_set_restart(w->targets);
+    w->ui.restart = restart ? restart : w->ui.restart; /* the restart of an ended process stays on screen */
     if (w->ui.model->latest && w->ui.model->latest->snapshot.parts)
         rtl_process_set_title(w->targets, w->ui.title, sizeof w->ui.title);
     if (status == RTL_READER_OK && !w->out_of_memory)
@@ -129,11 +129,25 @@ static void sample_all(struct rtl_loop *w)
         find_untraced(w);
 }
 
+static void read_caption(const char *file, char *out, size_t size)
+{
+    char line[256];
+    struct stat st;
+    int fd = rtl_plain_file_open(open(file, O_PATH | O_CLOEXEC), &st);
+    ssize_t n = fd >= 0 ? read(fd, line, sizeof line) : 0;
+    if (fd >= 0)
+        close(fd);
+    const char *end = n > 0 ? memchr(line, '\n', (size_t)n) : line;
+    rtl_text_escape(out, size, line, end ? (size_t)(end - line) : (size_t)n);
+}
+
 static void show_screen(struct rtl_loop *w, bool repaint)
 {
     int rows, cols;
     rtl_screen_size(&rows, &cols);
     w->ui.now_mono_ns = rtl_mono_ns();
+    if (w->options->caption)
+        read_caption(w->options->caption, w->ui.caption, sizeof w->ui.caption);
     rtl_loop_step_probes(w);
     rtl_loop_update_record(w);
     w->ui.now_real_s = (int64_t)((w->player ? rtl_player_time(w->player, w->player->at) : rtl_real_ns()) / RTL_SEC);
@@ -216,15 +230,12 @@ static bool check_launched(struct rtl_loop *w)
     if (!launch)
         return true;
     bool ended = rtl_launch_ended(launch);
+    if (ended && w->ui.prompt == RTL_PROMPT_LEAVE) { /* the command that it asks about has ended */
+        w->ui.prompt = RTL_PROMPT_NONE;
+        rtl_ui_say(&w->ui, "the command has ended; q quits");
+    }
     w->ui.launched = ended ? RTL_LAUNCHED_NO : launch->end_requests ? RTL_LAUNCHED_ENDING : RTL_LAUNCHED_RUNS;
     return !ended || !launch->end_requests;
-}
-
-static void end_command(struct rtl_loop *w)
-{
-    rtl_launch_terminate(w->options->launch);
-    rtl_ui_say(&w->ui, "asked process %d to end: the screen closes when it has; q asks again",
-               (int)w->options->launch->pid);
 }
 
 /* Handle a key or an event of the mouse. False: leave this screen (`back`, `visit` or for good). */
@@ -255,8 +266,11 @@ static bool handle_key(struct rtl_loop *w, uint32_t key)
         rtl_loop_request_mode(w);
     if (asked & (RTL_UI_PROBE | RTL_UI_STALLS))
         rtl_loop_toggle_probe(w, asked & RTL_UI_STALLS);
-    if (asked & RTL_UI_END)
-        end_command(w);
+    if (asked & RTL_UI_END) {
+        rtl_launch_terminate(w->options->launch);
+        rtl_ui_say(&w->ui, "asked process %d to end: the screen closes when it has; q asks again",
+                   (int)w->options->launch->pid);
+    }
     if (asked & RTL_UI_SAVE)
         rtl_loop_save(w);
     if (asked & RTL_UI_COPY)
@@ -386,6 +400,7 @@ int rtl_loop_run(struct rtl_loop *w)
                 between_frames(w);
             break;
         case RTL_EVENT_KEY:
+            w->ui.at_once = event.at_once;
             if (!handle_key(w, event.key))
                 return 0;
             break;

@@ -9,7 +9,6 @@
 #include "tui/loop_state.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static bool probe_runs(const struct rtl_loop *w)
 {
@@ -46,7 +45,7 @@ static void pass_to_recorders(struct rtl_loop *from, const struct rtl_loop *of)
         rtl_frame_recorder_probe(&one->recorder, of->ui.pid, &of->ui.probe);
 }
 
-void rtl_loop_drop_probe(struct rtl_loop *w)
+static void drop_probe(struct rtl_loop *w)
 {
     bool ran = probe_runs(w);
     close_probe(w);
@@ -121,7 +120,7 @@ void rtl_loop_step_probes(struct rtl_loop *w)
 void rtl_loop_drop_probes(struct rtl_loop *w)
 {
     for (; w; w = rtl_loop_next(w))
-        rtl_loop_drop_probe(w);
+        drop_probe(w);
 }
 
 bool rtl_loop_has_probe(const struct rtl_loop *w)
@@ -178,10 +177,7 @@ static void start_probe(struct rtl_loop *w, const struct rtl_row *row, bool stal
     rtl_snapshot_free(&snapshot);
     if (status != RTL_READER_OK) {
         rtl_ui_say(&w->ui, "%s",
-                   w->probe_reader && !rtl_reader_alive(w->probe_reader) ? "not probed: the process has exited"
-                   : status == RTL_READER_NO_PROBE && rtl_probe_wants_setting(w->probe_reader)
-                       ? "not started with RTL_PROBE=1 (rtl-top run --probe): no probe"
-                       : why);
+                   w->probe_reader && !rtl_reader_alive(w->probe_reader) ? "not probed: the process has exited" : why);
         close_probe(w);
         return;
     }
@@ -212,8 +208,21 @@ void rtl_loop_toggle_probe(struct rtl_loop *w, bool stalls)
     }
 }
 
+void rtl_loop_check_probes(struct rtl_loop *w)
+{
+    struct rtl_reader *reader = NULL;
+    char why[512];
+    if (!w->targets || !rtl_process_set_is_single(w->targets) ||
+        rtl_reader_open(w->ui.pid, &reader, why, sizeof why) != RTL_READER_OK)
+        return;
+    w->ui.no_probe = rtl_probe_is_allowed(reader)      ? NULL
+                     : rtl_probe_wants_setting(reader) ? "not started with RTL_PROBE=1 (rtl-top run --probe): no probe"
+                                                       : "its librtl.so accepts no probes: older, or RTL_MODE=off";
+    rtl_reader_close(reader);
+}
+
 void rtl_loop_free_probe(struct rtl_loop *w)
 {
-    rtl_loop_drop_probe(w);
+    drop_probe(w);
     forget_stalls(w);
 }

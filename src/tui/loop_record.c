@@ -13,6 +13,8 @@ void rtl_loop_update_record(struct rtl_loop *w)
     while (of && !of->recorder.recording)
         of = rtl_loop_next(of);
     w->ui.record[0] = 0;
+    w->ui.records = w->recorder.recording;
+    rtl_text_escape(w->ui.path, sizeof w->ui.path, w->recorder.path, strlen(w->recorder.path));
     if (!of)
         return;
     const char *slash = strrchr(of->recorder.path, '/');
@@ -69,8 +71,17 @@ static void record_first(struct rtl_loop *w)
     rtl_snapshot_free(&now);
 }
 
+/* Return the file that the user chose. The prompt shows the recorder's path as safe text. */
+static const char *chosen_path(const struct rtl_loop *w)
+{
+    return strcmp(w->ui.typed, w->ui.path) ? w->ui.typed : w->recorder.path;
+}
+
 void rtl_loop_toggle_record(struct rtl_loop *w)
 {
+    const char *path = chosen_path(w);
+    if (!w->recorder.recording && path != w->recorder.path)
+        snprintf(w->recorder.path, sizeof w->recorder.path, "%s", path);
     if (w->recorder.recording) {
         unsigned long long frames = rtl_recording_frames(w->recorder.recording);
         const char *plural = frames == 1 ? "" : "s";
@@ -87,25 +98,25 @@ void rtl_loop_toggle_record(struct rtl_loop *w)
     }
 }
 
-static void say_saved(struct rtl_loop *w)
+static void say_saved(struct rtl_loop *w, const char *path)
 {
     char of[40] = "";
     uint32_t kernels = w->recorder.saved_kernels, processes = w->recorder.saved_processes;
     if (processes)
         snprintf(of, sizeof of, " of %u process%s", processes, processes == 1 ? "" : "es");
-    rtl_ui_say(&w->ui, "snapshot of %u kernel%s%s added to %s", kernels, kernels == 1 ? "" : "s", of, w->recorder.path);
+    rtl_ui_say(&w->ui, "snapshot of %u kernel%s%s added to %s", kernels, kernels == 1 ? "" : "s", of, path);
 }
 
 void rtl_loop_write_snapshot(struct rtl_loop *w)
 {
     const struct rtl_sample *latest = w->ui.model->latest;
+    const char *path = chosen_path(w);
     w->recorder.probe_of = probe_of;
     w->recorder.probe_context = w;
-    if (rtl_frame_recorder_snapshot(&w->recorder, w->recorder.path, &latest->snapshot, latest->real_ns,
-                                    RTL_WATCH_BUSY_MS))
+    if (rtl_frame_recorder_snapshot(&w->recorder, path, &latest->snapshot, latest->real_ns, RTL_WATCH_BUSY_MS))
         rtl_ui_say(&w->ui, "no snapshot: %s", w->recorder.why);
     else if (!say_left_out(w))
-        say_saved(w);
+        say_saved(w, path);
 }
 
 /* The coverage line of the next frames shows the mode that the process has. */
@@ -113,7 +124,7 @@ void rtl_loop_request_mode(struct rtl_loop *w)
 {
     char why[256];
     uint32_t asked;
-    int mode = w->ui.menu;
+    int mode = w->ui.mode;
     if (mode < 0 || mode >= RTL_MODE_COUNT)
         return;
     if (rtl_process_set_request_mode(w->targets, (enum rtl_mode)mode, &asked, why, sizeof why) != RTL_READER_OK) {

@@ -5,7 +5,6 @@
 #ifndef RTL_TUI_LOOP_STATE_H
 #define RTL_TUI_LOOP_STATE_H
 
-#include "watch/trace_status.h"
 #include "watch/frame_recorder.h"
 #include "watch/player.h"
 #include "watch/proc_scan.h"
@@ -61,6 +60,14 @@ static inline struct rtl_loop *rtl_loop_next(const struct rtl_loop *w)
     return w->parent && w->parent->kept == w ? w->parent->parent : w->parent;
 }
 
+/* --- screens.c --- */
+/* Watch live processes; `background` is a recording of a trace that runs meanwhile, or NULL. Returns an exit status. */
+int rtl_loop_live(const struct rtl_options *options, struct rtl_process_set *targets,
+                  const struct rtl_trace_status *background);
+/* Show a recording that the caller opens and closes. Returns an exit status. */
+int rtl_loop_replay(const struct rtl_options *options, struct rtl_player *player);
+
+/* --- loop.c --- */
 /* Show a screen until the user leaves it, or (`visit`) opens another; returns an exit status. */
 int rtl_loop_run(struct rtl_loop *w);
 void rtl_loop_show_frame(struct rtl_loop *w, uint32_t frame); /* of a recording */
@@ -79,12 +86,13 @@ void rtl_loop_save(struct rtl_loop *w);
 /* --- loop_probe.c --- */
 /* Start a probe of the selected kernel, or of its waits; or stop the one that runs. */
 void rtl_loop_toggle_probe(struct rtl_loop *w, bool stalls);
+/* Set ui.no_probe. */
+void rtl_loop_check_probes(struct rtl_loop *w);
 /* Advance the probes of this screen and of hidden ones; called a few times a second. */
 void rtl_loop_step_probes(struct rtl_loop *w);
 bool rtl_loop_has_probe(const struct rtl_loop *w); /* one of these runs */
 void rtl_loop_drop_probes(struct rtl_loop *w);     /* stop all of these */
-void rtl_loop_drop_probe(struct rtl_loop *w);
-void rtl_loop_free_probe(struct rtl_loop *w); /* stop it and free its results */
+void rtl_loop_free_probe(struct rtl_loop *w);      /* stop it and free its results */
 
 /* Rate and median of a kernel between the last two snapshots; 0: unknown. They ignore the window of the screen: how
  * many dispatches are probed must not depend on it. */

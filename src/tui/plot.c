@@ -1,6 +1,7 @@
 /* Plot of durations over time. See plot.h. */
 #include "tui/plot.h"
 #include "text/text.h"
+#include "tui/layout.h"
 
 #include <stdio.h>
 
@@ -14,15 +15,26 @@ static uint64_t nice_step(uint64_t least)
                 return steps[i] * ten;
 }
 
-struct rtl_plot_axis rtl_plot_axis(uint64_t high, int ticks)
+struct rtl_plot_axis rtl_plot_axis(uint64_t low, uint64_t high, int ticks)
 {
     const uint64_t most = 1ull << 60; /* the sums below can't overflow */
-    struct rtl_plot_axis axis;
+    struct rtl_plot_axis axis = {0};
     high = high < 1 ? 1 : high < most ? high : most;
+    low = low < high ? low : high;
+    if (high - low < high / 10) {
+        low -= low < high / 20 ? low : high / 20 - (high - low) / 2;
+        high = low + high / 10;
+    }
     ticks = ticks < 1 ? 1 : ticks > RTL_PLOT_TICKS_MAX ? RTL_PLOT_TICKS_MAX : ticks;
-    axis.step = nice_step((high + (uint64_t)ticks - 1) / (uint64_t)ticks);
-    axis.to = (high + axis.step - 1) / axis.step * axis.step;
-    return axis;
+    uint64_t steps = (uint64_t)ticks;
+    axis.step = nice_step((high - low + steps - 1) / steps);
+    for (;; axis.step = nice_step(axis.step + 1)) {
+        axis.from = low / axis.step * axis.step;
+        axis.to = (high + axis.step - 1) / axis.step * axis.step;
+        axis.to += axis.to == axis.from ? axis.step : 0;
+        if ((axis.to - axis.from) / axis.step <= steps)
+            return axis;
+    }
 }
 
 struct rtl_number rtl_plot_label(const struct rtl_plot_axis *axis, uint64_t ns, enum rtl_unit units)
@@ -70,37 +82,36 @@ static uint64_t longest(const uint64_t *samples, int from, int to)
     return most;
 }
 
-/* Return the height of a value in eighths of a row; at least 1 for a measured one. */
-static int eighths_of(const struct rtl_plot_axis *axis, int rows, uint64_t ns)
+/* Rows of the plot with one axis. */
+struct plot_band {
+    int row, rows;
+    struct rtl_plot_axis axis;
+};
+
+/* Return the height of a value in half rows from below; -1 for none. */
+static int height_of(const struct plot_band *band, uint64_t ns)
 {
+    const struct rtl_plot_axis *axis = &band->axis;
     if (!ns)
-        return 0;
-    int eighths = (int)((double)ns / (double)axis->to * rows * 8 + 0.5);
-    return eighths < 1 ? 1 : eighths > rows * 8 ? rows * 8 : eighths;
+        return -1;
+    ns = ns < axis->from ? axis->from : ns > axis->to ? axis->to : ns;
+    return (int)((double)(ns - axis->from) / (double)(axis->to - axis->from) * (2 * band->rows - 1) + 0.5);
 }
 
-/* Return the eighths of a column that fall into a row, counted from below. */
-static int in_row(int eighths, int row)
+/* Draw one column of a line. The higher of two columns reaches down to the lower one, so that a spike is as narrow as
+ * its sample. ASCII has marks for half cells too, other ones for p50. */
+static void draw_column(struct rtl_frame *frame, const struct plot_band *band, int col, const int *height, bool p50)
 {
-    int here = eighths - row * 8;
-    return here < 0 ? 0 : here > 8 ? 8 : here;
-}
-
-/* Draw one column: p50 as a body of full cells, p99 above it in another colour, and in a third colour above twice the
- * p50. ASCII has another mark instead of the colour. */
-static void draw_column(struct rtl_frame *frame, int bottom, int col, int rows, int high, int low)
-{
-    int body = (low + 4) / 8; /* full cells; if p50 equals p99, all of them */
-    body = low >= high ? rows : body;
-    for (int row = 0; row < rows; row++) {
-        int here = in_row(high, row);
-        bool tail = row >= body && low;
-        enum rtl_role role = !tail ? RTL_ROLE_BAR : row * 8 >= 2 * low ? RTL_ROLE_BAR_HIGH : RTL_ROLE_LABEL;
-        if (!here)
-            break;
-        rtl_frame_spark(frame, bottom - row, col, role, here - 1);
-        if (frame->ascii && here == 8)
-            rtl_frame_fill(frame, bottom - row, col, 1, role, tail ? ':' : '#');
+    static const uint32_t blocks[] = {0, 0x2584, 0x2580, 0x2588};
+    static const char marks[2][5] = {" .':", " _-|"};
+    int high = height[0], low = high;
+    for (int side = -1; side <= 1; side += 2)
+        if (height[side] >= 0 && height[side] < low)
+            low = height[side] + 1;
+    for (int cell = low / 2; high >= 0 && cell <= high / 2; cell++) {
+        int halves = (low <= 2 * cell) + 2 * (high > 2 * cell);
+        rtl_frame_fill(frame, band->row + band->rows - 1 - cell, col, 1, p50 ? RTL_ROLE_LABEL : RTL_ROLE_SPARK,
+                       frame->ascii ? (uint32_t)marks[p50][halves] : blocks[halves]);
     }
 }
 
@@ -123,56 +134,102 @@ static void draw_time_axis(struct rtl_frame *frame, struct rtl_rect at, int left
     }
 }
 
-/* Draw the axis of durations; returns the first column of the plot. */
-static int draw_axis(struct rtl_frame *frame, struct rtl_rect at, const struct rtl_plot_axis *axis, int rows,
-                     enum rtl_unit units)
+static int label_columns(const struct rtl_plot_axis *axis, enum rtl_unit units)
 {
     int label = 0;
-    for (uint64_t tick = 0; tick <= axis->to; tick += axis->step) {
+    for (uint64_t tick = axis->from; tick <= axis->to; tick += axis->step) {
         int columns = rtl_text_columns(rtl_plot_label(axis, tick, units).text);
         label = columns > label ? columns : label;
     }
-    if (label + 10 > at.cols)
-        return at.col;
-    for (int row = 0; row < rows; row++)
-        rtl_frame_fill(frame, at.row + row, at.col + label, 1, RTL_ROLE_LABEL, 0x2502);
+    return label;
+}
+
+static void draw_axis(struct rtl_frame *frame, const struct plot_band *band, int col, int label, enum rtl_unit units)
+{
+    const struct rtl_plot_axis *axis = &band->axis;
     int last = -1;
-    for (uint64_t tick = 0; tick <= axis->to; tick += axis->step) {
-        /* a tick labels the row that begins at its height; the top tick, the row below it */
-        int up = (int)((double)tick / (double)axis->to * rows + 0.5);
-        int row = up >= rows ? 0 : rows - 1 - up;
+    for (int row = 0; row < band->rows; row++)
+        rtl_frame_fill(frame, band->row + row, col + label, 1, RTL_ROLE_LABEL, 0x2502);
+    for (uint64_t tick = axis->from; tick <= axis->to; tick += axis->step) {
+        int height = tick ? height_of(band, tick) : 0, row = band->row + band->rows - 1 - height / 2;
         if (row == last)
             continue;
         last = row;
-        rtl_frame_right(frame, at.row + row, at.col, label, RTL_ROLE_LABEL, rtl_plot_label(axis, tick, units).text);
-        rtl_frame_fill(frame, at.row + row, at.col + label, 1, RTL_ROLE_LABEL, 0x2524);
+        rtl_frame_right(frame, row, col, label, RTL_ROLE_LABEL, rtl_plot_label(axis, tick, units).text);
+        rtl_frame_fill(frame, row, col + label, 1, RTL_ROLE_LABEL, 0x2524);
     }
-    return at.col + label + 1;
+}
+
+struct plot_range {
+    uint64_t low, high;
+};
+
+static struct plot_range range_of(const uint64_t *samples, int count)
+{
+    struct plot_range range = {0, 0};
+    for (int i = 0; i < count; i++) {
+        if (samples[i] && (!range.low || samples[i] < range.low))
+            range.low = samples[i];
+        range.high = samples[i] > range.high ? samples[i] : range.high;
+    }
+    return range;
+}
+
+/* Give p99 and p50 one axis, or one each if most rows between them would be empty. */
+static bool make_bands(struct rtl_rect at, struct plot_range p99, struct plot_range p50, struct plot_band *upper,
+                       struct plot_band *lower)
+{
+    enum { APART_FROM = 8 };
+    bool apart =
+        at.rows >= APART_FROM && p50.high && p50.high < p99.low && p99.low - p50.high > (p99.high - p50.low) / 2;
+    *upper = (struct plot_band){.row = at.row, .rows = apart ? (at.rows - 1) * 2 / 3 : at.rows};
+    uint64_t low = apart || !p50.low || p50.low > p99.low ? p99.low : p50.low;
+    upper->axis = rtl_plot_axis(low, p99.high, (upper->rows + 1) / 2);
+    *lower = *upper;
+    if (apart) { /* one row between the axes stays empty */
+        lower->row += upper->rows + 1;
+        lower->rows = at.rows - upper->rows - 1;
+        lower->axis = rtl_plot_axis(p50.low, p50.high, (lower->rows + 1) / 2);
+    }
+    return apart;
 }
 
 void rtl_plot_draw(struct rtl_frame *frame, struct rtl_rect at, const struct rtl_plot *plot)
 {
-    uint64_t most;
-    int count = plot->count < RTL_PLOT_SAMPLES_MAX ? plot->count : RTL_PLOT_SAMPLES_MAX;
+    enum { COLUMNS_MAX = 1000, LEAST = 10 };
+    int heights[COLUMNS_MAX + 2], count = rtl_clamp(plot->count, 0, RTL_PLOT_SAMPLES_MAX);
+    struct plot_range p99 = range_of(plot->high, count), p50 = range_of(plot->low, count);
+    struct plot_band upper, lower;
     if (at.rows < 2 || at.cols < 4)
         return;
-    most = longest(plot->high, 0, count);
-    if (!most) {
+    if (!p99.high) {
         rtl_frame_put(frame, at.row, at.col + 1, at.cols - 1, RTL_ROLE_DIM, "nothing timed in these intervals");
         return;
     }
-    int rows = at.rows - 1;
-    struct rtl_plot_axis axis = rtl_plot_axis(most, (rows + 1) / 2);
-    int left = draw_axis(frame, at, &axis, rows, plot->units), width = at.col + at.cols - left;
+    at.cols = at.cols < COLUMNS_MAX ? at.cols : COLUMNS_MAX;
+    at.rows--; /* the axis of time */
+    bool apart = make_bands(at, p99, p50, &upper, &lower);
+    int label = label_columns(&upper.axis, plot->units), other = label_columns(&lower.axis, plot->units);
+    label = other > label ? other : label;
+    int left = label + LEAST > at.cols ? at.col : at.col + label + 1, width = at.col + at.cols - left;
+    if (left > at.col) {
+        draw_axis(frame, &upper, at.col, label, plot->units);
+        if (apart)
+            draw_axis(frame, &lower, at.col, label, plot->units);
+    }
     int whole = plot->most < width ? plot->most : width; /* samples of the full width */
     whole = whole > count ? whole : count;
-    for (int i = 0; i < width; i++) {
-        int from = (int)((long)i * whole / width), to = (int)((long)(i + 1) * whole / width);
-        to = to > from ? to : from + 1;
-        to = to < count ? to : count;
-        uint64_t high = longest(plot->high, from, to), low = longest(plot->low, from, to);
-        draw_column(frame, at.row + rows - 1, left + width - 1 - i, rows, eighths_of(&axis, rows, high),
-                    eighths_of(&axis, rows, low));
+    for (int line = 1; line >= 0; line--) { /* p50 first: p99 is drawn over it */
+        heights[0] = heights[width + 1] = -1;
+        for (int i = 0; i < width; i++) {
+            int from = (int)((long)i * whole / width), to = (int)((long)(i + 1) * whole / width);
+            to = to > from ? to : from + 1;
+            to = to < count ? to : count;
+            heights[width - i] = height_of(line ? &lower : &upper, longest(line ? plot->low : plot->high, from, to));
+        }
+        for (int i = 0; i < width; i++)
+            draw_column(frame, line ? &lower : &upper, left + i, &heights[i + 1], line);
     }
+    at.rows++;
     draw_time_axis(frame, at, left, width, (uint64_t)((double)plot->span_ns / count * whole));
 }

@@ -1,8 +1,10 @@
 /*
  * Plot of durations over time with labelled axes: samples and a rectangle to cells. Pure.
  *
- * The newest sample is at the right. A column shows the longest of its samples, so no spike is lost; with more columns
- * than samples, a sample covers several columns. The axis of durations begins at 0.
+ * p99 and p50 are lines in half cells. The newest sample is at the right. A column shows the longest of its samples, so
+ * no spike is lost; with more columns than samples, a sample covers several columns. The axis of durations covers what
+ * the lines cover, and a tenth of the highest value at least, so that noise doesn't look like a change. If the lines
+ * are far apart, each has its own part of the rows and its own axis.
  */
 #ifndef RTL_TUI_PLOT_H
 #define RTL_TUI_PLOT_H
@@ -21,12 +23,12 @@ struct rtl_plot {
     enum rtl_unit units;
 };
 
-/* Axis of durations: 0, step, ..., to. Steps are 1, 2 or 5 times a power of ten. */
+/* Axis of durations: from, from + step, ..., to. Steps are 1, 2 or 5 times a power of ten. */
 struct rtl_plot_axis {
-    uint64_t to, step;
+    uint64_t from, to, step;
 };
-/* Return the shortest axis that contains `high` with at most `ticks` steps. */
-struct rtl_plot_axis rtl_plot_axis(uint64_t high, int ticks);
+/* Return a short axis that contains `low` and `high` with at most `ticks` steps. */
+struct rtl_plot_axis rtl_plot_axis(uint64_t low, uint64_t high, int ticks);
 
 /* Return the label of a tick. All labels of an axis have one unit and the decimals that its step needs. */
 struct rtl_number rtl_plot_label(const struct rtl_plot_axis *axis, uint64_t ns, enum rtl_unit units);

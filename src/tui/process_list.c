@@ -1,9 +1,8 @@
 /* Order of the processes, and places of their columns. See process_list.h. */
 #include "tui/process_list.h"
-#include "model/cells.h"
-#include "text/text.h"
 #include "tui/layout.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { TOP_LEAST = 16, TOP_MOST = 44, NAMED_FROM = 100, COMMAND_LEAST = 7 };
@@ -11,13 +10,8 @@ enum { TOP_LEAST = 16, TOP_MOST = 44, NAMED_FROM = 100, COMMAND_LEAST = 7 };
 /* Columns of load sort the highest first, other columns the lowest. */
 enum { PID, RANK, GPU, BUSY, RATE, WORST, MODE, AGE, CONTAINER };
 
-const char *rtl_process_header(int column)
-{
-#define HEADER(header, width, from, meaning) header,
-    static const char *const headers[] = {RTL_PROCESS_COLUMNS(HEADER) RTL_PROCESS_TOP, RTL_PROCESS_COMMAND};
-#undef HEADER
-    return headers[column];
-}
+const struct rtl_table_column rtl_process_columns[RTL_PROCESS_ALL_COLUMNS] = {
+    RTL_PROCESS_COLUMNS(RTL_TABLE_COLUMN){RTL_PROCESS_TOP, 0, 0}, {RTL_PROCESS_COMMAND, 0, 0}};
 
 static int order_of(double a, double b)
 {
@@ -105,59 +99,53 @@ void rtl_process_follow(struct rtl_ui *ui)
 
 void rtl_process_move(struct rtl_ui *ui, int to)
 {
-    ui->line_at[RTL_VIEW_PROCESSES] = to < 0         ? 0
-                                      : to < 1 << 20 ? to
-                                                     : 1 << 20; /* rtl_ui_scroll_into_view knows the end */
+    ui->line_at[RTL_VIEW_PROCESSES] = rtl_clamp(to, 0, 1 << 20); /* rtl_ui_scroll_into_view knows the end */
     ui->process_held = false;
     ui->process_from = 0;
 }
 
-void rtl_process_sort(struct rtl_ui *ui, int column)
+unsigned rtl_process_sort(struct rtl_ui *ui, int column)
 {
     ui->process_reverse = ui->process_sorted && ui->process_sort == column && !ui->process_reverse;
     ui->process_sorted = true;
     ui->process_sort = column;
+    return RTL_UI_DRAW;
 }
 
-void rtl_process_sort_step(struct rtl_ui *ui, int step)
+unsigned rtl_process_sort_step(struct rtl_ui *ui, int step)
 {
     int at = ui->process_sorted ? ui->process_sort + step : step > 0 ? 0 : RTL_PROCESS_ALL_COLUMNS - 1;
-    ui->process_sort = at < 0 ? 0 : at < RTL_PROCESS_ALL_COLUMNS ? at : RTL_PROCESS_ALL_COLUMNS - 1;
+    ui->process_sort = rtl_clamp(at, 0, RTL_PROCESS_ALL_COLUMNS - 1);
     ui->process_sorted = true;
     ui->process_reverse = false;
+    return RTL_UI_DRAW;
 }
 
-struct rtl_process_places rtl_process_places(const struct rtl_ui *ui, const struct rtl_process_row *rows,
-                                             uint32_t count, int cols)
+struct rtl_table_row rtl_process_cells_of(const struct rtl_ui *ui, const struct rtl_process_row *row)
 {
-#define WIDTH(header, width, from, meaning) width,
-#define FROM(header, width, from, meaning)  from,
-    static const int widths[] = {RTL_PROCESS_COLUMNS(WIDTH)}, from[] = {RTL_PROCESS_COLUMNS(FROM)};
-#undef WIDTH
-#undef FROM
-    struct rtl_process_places p;
-    memcpy(p.width, widths, sizeof widths);
-    for (uint32_t i = 0; i < count; i++) { /* a chosen unit or many GPUs need wider columns */
-        struct rtl_process_cells cells;
-        const char *texts[RTL_PROCESS_COLUMN_COUNT];
-        rtl_process_cells(ui->model, &rows[i], ui->units, ui->model->latest->real_ns, &cells);
-        rtl_process_texts(&cells, texts);
-        for (int c = 0; c < RTL_PROCESS_COLUMN_COUNT; c++)
-            p.width[c] = rtl_cell_width(p.width[c], rtl_text_columns(texts[c]));
-    }
-    int end = rtl_columns_fit(p.width, from, RTL_PROCESS_COLUMN_COUNT, PID, 2, cols, COMMAND_LEAST + 1, p.at);
-    int top = (cols - end) / 2;
+    struct rtl_process_cells c;
+    struct rtl_table_row out;
+    const char *const texts[RTL_PROCESS_COLUMN_COUNT] = {c.pid,   c.label, c.gpu, c.busy,     c.rate,
+                                                         c.worst, c.mode,  c.age, c.container};
+    rtl_process_cells(ui->model, row, ui->units, ui->model->latest->real_ns, &c);
+    for (int i = 0; i < RTL_PROCESS_COLUMN_COUNT; i++)
+        snprintf(out.cell[i].text, sizeof out.cell[i].text, "%s", texts[i]);
+    return out;
+}
+
+struct rtl_table rtl_process_table(const struct rtl_ui *ui, const struct rtl_process_row *rows, uint32_t count,
+                                   int cols)
+{
+    struct rtl_table t = rtl_table_begin(rtl_process_columns, RTL_PROCESS_COLUMN_COUNT);
+    for (uint32_t i = 0; i < count; i++)
+        rtl_table_widen(&t, rtl_process_cells_of(ui, &rows[i]).cell);
+    rtl_table_fit(&t, PID, cols, COMMAND_LEAST + 1);
+    int top = (cols - t.end) / 2, command = t.end;
     top = top < TOP_LEAST || cols < NAMED_FROM ? 0 : top < TOP_MOST ? top : TOP_MOST;
-    p.at[RTL_PROCESS_TOP_COLUMN] = end;
-    p.width[RTL_PROCESS_TOP_COLUMN] = top;
-    p.at[RTL_PROCESS_COMMAND_COLUMN] = end += top ? top + 1 : 0;
-    p.width[RTL_PROCESS_COMMAND_COLUMN] = cols > end ? cols - end : 0;
-    return p;
-}
-
-void rtl_process_texts(const struct rtl_process_cells *c, const char *texts[RTL_PROCESS_COLUMN_COUNT])
-{
-    const char *const all[RTL_PROCESS_COLUMN_COUNT] = {c->pid,   c->label, c->gpu, c->busy,     c->rate,
-                                                       c->worst, c->mode,  c->age, c->container};
-    memcpy(texts, all, sizeof all);
+    command += top ? top + 1 : 0;
+    t.at[RTL_PROCESS_TOP_COLUMN] = t.end;
+    t.width[RTL_PROCESS_TOP_COLUMN] = top;
+    t.at[RTL_PROCESS_COMMAND_COLUMN] = command;
+    t.width[RTL_PROCESS_COMMAND_COLUMN] = cols > command ? cols - command : 0;
+    return t;
 }

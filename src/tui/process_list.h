@@ -4,6 +4,7 @@
 
 #include "model/cells.h"
 #include "tui/screen_tables.h"
+#include "tui/table.h"
 #include "tui/ui_state.h"
 
 /* The columns of screen_tables.h, then top kernel and command, which fill the line. */
@@ -16,7 +17,7 @@ enum {
     RTL_PROCESS_ALL_COLUMNS
 };
 
-const char *rtl_process_header(int column);
+extern const struct rtl_table_column rtl_process_columns[RTL_PROCESS_ALL_COLUMNS];
 
 /* Fill in the rows in the order of the screen; returns their number. */
 uint32_t rtl_process_list(const struct rtl_ui *ui, struct rtl_process_row *rows);
@@ -30,19 +31,16 @@ pid_t rtl_ui_process(const struct rtl_ui *ui);
 void rtl_process_follow(struct rtl_ui *ui);
 void rtl_process_move(struct rtl_ui *ui, int to);
 
-/* Sort by a column; reverse if it is the present one. */
-void rtl_process_sort(struct rtl_ui *ui, int column);
+/* Sort by a column; reverse if it is the present one. Both return RTL_UI_DRAW. */
+unsigned rtl_process_sort(struct rtl_ui *ui, int column);
 /* Sort by the column `step` places to the right. */
-void rtl_process_sort_step(struct rtl_ui *ui, int step);
+unsigned rtl_process_sort_step(struct rtl_ui *ui, int step);
 
-/* Set the texts of the columns of screen_tables.h. */
-void rtl_process_texts(const struct rtl_process_cells *cells, const char *texts[RTL_PROCESS_COLUMN_COUNT]);
+/* Return the cells of the columns of screen_tables.h. */
+struct rtl_table_row rtl_process_cells_of(const struct rtl_ui *ui, const struct rtl_process_row *row);
 
-/* Return the places of the columns for these rows; width 0 = hidden. */
-struct rtl_process_places {
-    int at[RTL_PROCESS_ALL_COLUMNS], width[RTL_PROCESS_ALL_COLUMNS];
-};
-struct rtl_process_places rtl_process_places(const struct rtl_ui *ui, const struct rtl_process_row *rows,
-                                             uint32_t count, int cols);
+/* Return the table of these rows; it also has the places of top kernel and command, which are no cells. */
+struct rtl_table rtl_process_table(const struct rtl_ui *ui, const struct rtl_process_row *rows, uint32_t count,
+                                   int cols);
 
 #endif

@@ -1,9 +1,11 @@
 /* Prompts and menus. See prompt.h. */
 #include "tui/prompt.h"
+#include "model/labels.h"
 #include "text/text.h"
 #include "watch/player.h"
 #include "tui/cursor.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +13,7 @@ unsigned rtl_prompt_open(struct rtl_ui *ui, int prompt)
 {
     ui->prompt = (enum rtl_prompt)prompt;
     ui->typed[0] = 0;
+    ui->manual |= ui->view == RTL_VIEW_HELP; /* the card has nothing to search */
     ui->help_from = ui->line_top[RTL_VIEW_HELP];
     ui->kept_columns = ui->columns;
     memcpy(ui->kept_places, ui->column_places, sizeof ui->kept_places);
@@ -18,12 +21,58 @@ unsigned rtl_prompt_open(struct rtl_ui *ui, int prompt)
         snprintf(ui->typed, sizeof ui->typed, "%s", ui->model->filter);
         snprintf(ui->kept_filter, sizeof ui->kept_filter, "%s", ui->model->filter);
     }
+    if (prompt == RTL_PROMPT_RECORD || prompt == RTL_PROMPT_SNAPSHOT)
+        snprintf(ui->typed, sizeof ui->typed, "%s", ui->path);
     ui->menu = rtl_ui_shows_calls(ui) ? (int)ui->model->hip_api.order : (int)ui->model->sort;
     if (prompt == RTL_PROMPT_MODE) {
         uint32_t mode = ui->model->latest->snapshot.mode;
         ui->menu = mode == RTL_MODE_CALLS ? RTL_MODE_DEFAULT : (int)mode; /* every mode records calls */
     }
     return RTL_UI_DRAW;
+}
+
+unsigned rtl_prompt_ask(struct rtl_ui *ui, unsigned request, const char *effect, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(ui->question, sizeof ui->question, format, args);
+    va_end(args);
+    snprintf(ui->effect, sizeof ui->effect, "yes: %s", effect);
+    ui->prompt = RTL_PROMPT_ASK;
+    ui->request = request;
+    ui->menu = false;
+    return RTL_UI_DRAW;
+}
+
+void rtl_prompt_who(const struct rtl_ui *ui, char *out, size_t size)
+{
+    enum { TITLE_COLUMNS = 24 };
+    const struct rtl_parts *parts = ui->model->latest->snapshot.parts;
+    char title[160];
+    rtl_text_cut(title, sizeof title, ui->title, TITLE_COLUMNS, 0, ui->ascii);
+    if (parts)
+        snprintf(out, size, "%u process%s", parts->member_count, parts->member_count == 1 ? "" : "es");
+    else
+        snprintf(out, size, "%d (%s)", (int)ui->pid, title);
+}
+
+static unsigned ask_for_mode(struct rtl_ui *ui)
+{
+#define MODE(sym, num, name, text) [num] = (text),
+    static const char *const effects[RTL_MODE_COUNT] = {RTL_MODES(MODE)};
+#undef MODE
+    char who[200];
+    const struct rtl_snapshot *s = &ui->model->latest->snapshot;
+    uint32_t now = s->mode == RTL_MODE_CALLS ? RTL_MODE_DEFAULT : s->mode;
+    if (!s->parts && (int)now == ui->menu)
+        return rtl_ui_say(ui, "the mode is %s already", rtl_mode_label(s->mode));
+    rtl_prompt_who(ui, who, sizeof who);
+    ui->mode = ui->menu;
+    const char *effect = ui->mode >= 0 && ui->mode < RTL_MODE_COUNT ? effects[ui->mode] : NULL;
+    const char *wanted = rtl_mode_label((unsigned)ui->mode);
+    return s->parts ? rtl_prompt_ask(ui, RTL_UI_MODE, effect ? effect : "", "Switch %s to %s?", who, wanted)
+                    : rtl_prompt_ask(ui, RTL_UI_MODE, effect ? effect : "", "Switch %s from %s to %s?", who,
+                                     rtl_mode_label(s->mode), wanted);
 }
 
 static unsigned close_prompt(struct rtl_ui *ui, bool accept)
@@ -47,20 +96,22 @@ static unsigned close_prompt(struct rtl_ui *ui, bool accept)
         uint64_t ns;
         if (!ui->typed[0])
             return RTL_UI_DRAW;
-        if (!rtl_parse_interval(ui->typed, &ns)) {
-            rtl_ui_say(ui, "'%s' is not an interval: seconds from 0.05 to 3600, such as 0.5, 2 or 500ms", ui->typed);
-            return RTL_UI_DRAW;
-        }
+        if (!rtl_parse_interval(ui->typed, &ns))
+            return rtl_ui_say(ui, "'%s' is not an interval: seconds from 0.05 to 3600, such as 0.5, 2 or 500ms",
+                              ui->typed);
         ui->interval_ns = ns;
         return RTL_UI_DRAW | RTL_UI_SAMPLE;
+    }
+    if (prompt == RTL_PROMPT_RECORD || prompt == RTL_PROMPT_SNAPSHOT) {
+        if (ui->typed[0])
+            return RTL_UI_DRAW | (prompt == RTL_PROMPT_RECORD ? RTL_UI_RECORD : RTL_UI_SNAPSHOT);
+        return rtl_ui_say(ui, "no file: nothing is written");
     }
     if (prompt == RTL_PROMPT_TIME) {
         if (!ui->typed[0])
             return RTL_UI_DRAW;
-        if (!ui->model->latest || !rtl_parse_seek(ui->typed, ui->model->latest->real_ns, &ui->seek_ns)) {
-            rtl_ui_say(ui, "'%s' is not a time: 14:02, 14:02:31, +30, -5m", ui->typed);
-            return RTL_UI_DRAW;
-        }
+        if (!ui->model->latest || !rtl_parse_seek(ui->typed, ui->model->latest->real_ns, &ui->seek_ns))
+            return rtl_ui_say(ui, "'%s' is not a time: 14:02, 14:02:31, +30, -5m", ui->typed);
         return RTL_UI_DRAW | RTL_UI_SEEK;
     }
     if (prompt == RTL_PROMPT_FIND && ui->view == RTL_VIEW_HELP) {
@@ -70,7 +121,7 @@ static unsigned close_prompt(struct rtl_ui *ui, bool accept)
     if (prompt == RTL_PROMPT_FIND && rtl_ui_shows_calls(ui))
         return rtl_ui_search_calls(ui, ui->typed, 0);
     if (prompt == RTL_PROMPT_FIND) {
-        snprintf(ui->search, sizeof ui->search, "%s", ui->typed);
+        snprintf(ui->search, sizeof ui->search, "%.*s", (int)sizeof ui->search - 1, ui->typed);
         if (ui->search[0] && rtl_model_search(ui->model, ui->search, ui->position, 1) < 0)
             rtl_ui_say(ui, "no kernel name contains '%s'", ui->search);
     }
@@ -80,7 +131,7 @@ static unsigned close_prompt(struct rtl_ui *ui, bool accept)
                                   (int)m->hip_api.order == ui->menu && m->hip_api.reverse);
     if (prompt == RTL_PROMPT_SORT)
         return rtl_ui_sort(ui, (enum rtl_column)ui->menu, (int)m->sort == ui->menu && m->reverse);
-    return RTL_UI_DRAW | (prompt == RTL_PROMPT_MODE ? RTL_UI_MODE : 0);
+    return prompt == RTL_PROMPT_MODE ? ask_for_mode(ui) : RTL_UI_DRAW;
 }
 
 /* --- menus --- */
@@ -205,16 +256,31 @@ static unsigned leave_key(struct rtl_ui *ui, uint32_t key)
     return RTL_UI_DRAW;
 }
 
+static unsigned ask_key(struct rtl_ui *ui, uint32_t key)
+{
+    bool chosen = key == RTL_KEY_ENTER || key == '\n';
+    if (key == 'y' || key == 'n' || key == 'q' || key == RTL_KEY_ESC || chosen) {
+        ui->prompt = RTL_PROMPT_NONE;
+        return RTL_UI_DRAW | (key == 'y' || (chosen && ui->menu) ? ui->request : 0);
+    }
+    if (rtl_key_step(key))
+        ui->menu = rtl_key_step(key) < 0; /* yes stands above no */
+    return RTL_UI_DRAW;
+}
+
 unsigned rtl_prompt_key(struct rtl_ui *ui, uint32_t key)
 {
-    size_t length = strlen(ui->typed);
+    bool path = ui->prompt == RTL_PROMPT_RECORD || ui->prompt == RTL_PROMPT_SNAPSHOT;
+    size_t length = strlen(ui->typed), most = path ? sizeof ui->typed : RTL_FILTER_MAX;
     if (ui->prompt == RTL_PROMPT_LEAVE)
         return leave_key(ui, key);
+    if (ui->prompt == RTL_PROMPT_ASK)
+        return ask_key(ui, key);
     if (key == RTL_KEY_ESC)
         return close_prompt(ui, false);
     if (key == RTL_KEY_ENTER || key == '\n')
         return close_prompt(ui, true);
-    if (ui->prompt == RTL_PROMPT_COLUMNS || ui->prompt == RTL_PROMPT_SORT || ui->prompt == RTL_PROMPT_MODE) {
+    if (!rtl_ui_takes_text(ui)) {
         if (key == 'q')
             return close_prompt(ui, false);
         if (ui->prompt == RTL_PROMPT_COLUMNS)
@@ -229,7 +295,7 @@ unsigned rtl_prompt_key(struct rtl_ui *ui, uint32_t key)
         length -= length != 0;
     } else if (key == RTL_KEY_CTRL('U')) {
         length = 0;
-    } else if (key < RTL_KEY_SPECIAL && rtl_text_code_is_safe(key) && length + 5 < sizeof ui->typed) {
+    } else if (key < RTL_KEY_SPECIAL && rtl_text_code_is_safe(key) && length + 5 < most) {
         length += rtl_utf8_encode(ui->typed + length, key);
     } else {
         return 0;

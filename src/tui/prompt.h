@@ -15,6 +15,11 @@
 enum rtl_leave_answer { RTL_LEAVE_ANSWERS(RTL_ENUM_ANSWER) RTL_LEAVE_COUNT };
 #undef RTL_ENUM_ANSWER
 
+/* Ask before a request that changes something outside the screen. `effect`: what yes does. Both are safe text. */
+unsigned rtl_prompt_ask(struct rtl_ui *ui, unsigned request, const char *effect, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Write the process or processes of the screen: "4711 (serve)", "8 processes". */
+void rtl_prompt_who(const struct rtl_ui *ui, char *out, size_t size);
 unsigned rtl_prompt_open(struct rtl_ui *ui, int prompt);
 unsigned rtl_prompt_key(struct rtl_ui *ui, uint32_t key);
 

@@ -7,10 +7,6 @@
 #ifndef RTL_TUI_SCREEN_H
 #define RTL_TUI_SCREEN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "options/theme_names.h"
 #include "tui/frame.h"
 
@@ -25,6 +21,7 @@ enum rtl_event_kind {
 struct rtl_event {
     enum rtl_event_kind kind;
     uint32_t key; /* RTL_KEY_* of tui/keys.h */
+    bool at_once; /* the key was waiting already: it was typed or read together with the previous key */
     int signal;
 };
 

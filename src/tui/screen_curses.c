@@ -33,7 +33,10 @@ enum {
     SEQUENCE_MAX = 64,    /* bytes skipped of an unknown escape sequence */
     EARLY_MAX = 32,       /* keys kept during a long operation */
     LOOK_NS = 50000000,   /* between two polls for them */
-    EMPTY_READS_MAX = 3,  /* reads of nothing until the terminal counts as gone */
+    PASTE_PAUSE_NS = 1000000000,
+    EMPTY_READS_MAX = 3, /* empty reads until the terminal counts as closed */
+    PASTE_BEGINS = KEY_MAX + 1,
+    PASTE_ENDS,
 };
 
 static struct {
@@ -54,8 +57,10 @@ static struct {
     wint_t kept;
     uint32_t early[EARLY_MAX]; /* keys typed during a long operation */
     int early_count;
-    sigset_t waiting; /* signal mask inside ppoll */
-    sigset_t deadly;  /* signals that end the viewer */
+    bool pasting;      /* the terminal sends pasted text */
+    uint64_t paste_ns; /* time of the last pasted character */
+    sigset_t waiting;  /* signal mask inside ppoll */
+    sigset_t deadly;   /* signals that end the viewer */
 } tty = {.in = -1, .out = -1, .cursor_shown = -1, .kept_kind = ERR};
 
 /* set by handlers, read by rtl_screen_wait */
@@ -111,27 +116,24 @@ static void install_handlers(void)
 {
     static char stack[64 << 10]; /* the stack may have overflowed */
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
-    sigset_t blocked;
     sigaltstack(&alternate, NULL);
-    sigemptyset(&blocked);
     sigemptyset(&tty.deadly);
+    sigprocmask(SIG_BLOCK, NULL, &tty.waiting);
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++) {
         install_handler(deadly[i], on_deadly, 0);
-        sigaddset(&blocked, deadly[i]);
         sigaddset(&tty.deadly, deadly[i]);
+        sigdelset(&tty.waiting, deadly[i]);
     }
+    sigset_t blocked = tty.deadly;
     for (size_t i = 0; i < sizeof flagged / sizeof *flagged; i++) {
         install_handler(flagged[i], on_flagged, 0);
         sigaddset(&blocked, flagged[i]);
+        sigdelset(&tty.waiting, flagged[i]);
     }
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         install_handler(crashes[i], on_crash, SA_ONSTACK | SA_NODEFER);
     signal(SIGPIPE, SIG_IGN);
-    sigprocmask(SIG_BLOCK, &blocked, &tty.waiting);
-    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
-        sigdelset(&tty.waiting, deadly[i]);
-    for (size_t i = 0; i < sizeof flagged / sizeof *flagged; i++)
-        sigdelset(&tty.waiting, flagged[i]);
+    sigprocmask(SIG_BLOCK, &blocked, NULL);
 }
 
 static const char *capability(const char *name)
@@ -161,11 +163,8 @@ static void prepare_restore(void)
 
 static void prepare_roles(enum rtl_theme theme)
 {
-    static const attr_t plain[] = {[RTL_MARK_NONE] = A_NORMAL,
-                                   [RTL_MARK_BOLD] = A_BOLD,
-                                   [RTL_MARK_REVERSE] = A_REVERSE,
-                                   [RTL_MARK_DIM] = A_DIM,
-                                   [RTL_MARK_UNDERLINE] = A_UNDERLINE};
+    static const attr_t plain[] = {
+        [RTL_MARK_NONE] = A_NORMAL, [RTL_MARK_BOLD] = A_BOLD, [RTL_MARK_REVERSE] = A_REVERSE, [RTL_MARK_DIM] = A_DIM};
     bool colors =
         theme != RTL_THEME_MONO && has_colors() && start_color() == OK && use_default_colors() == OK && COLORS >= 8;
     for (int i = 0; i < RTL_ROLE_COUNT; i++) {
@@ -186,17 +185,39 @@ static void prepare_roles(enum rtl_theme theme)
     }
 }
 
+/* Written at the end, also by the crash handler. */
+static void add_restore(const char *sequence)
+{
+    size_t length = strlen(sequence);
+    if (tty.restore_bytes + length > sizeof tty.restore)
+        return;
+    memcpy(tty.restore + tty.restore_bytes, sequence, length);
+    tty.restore_bytes += length;
+}
+
+static void send_sequence(const char *sequence)
+{
+    fflush(stdout);
+    rtl_write_all(tty.out, sequence, strlen(sequence));
+}
+
+/* The terminal marks pasted text (bracketed paste): it must not act as keys. */
+static const char paste_on[] = "\033[?2004h", paste_off[] = "\033[?2004l";
+static void mark_pastes(void)
+{
+    define_key("\033[200~", PASTE_BEGINS);
+    define_key("\033[201~", PASTE_ENDS);
+    send_sequence(paste_on);
+    add_restore(paste_off);
+}
+
 /* Only presses of button 1 and the wheel: other buttons and drags stay with the terminal as far as possible. */
 static void take_mouse(void)
 {
-    static const char off[] = "\033[?1000l\033[?1006l"; /* for the crash handler; curses does it otherwise */
     if (!mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL))
         return;
-    mouseinterval(0); /* no wait for a double click */
-    if (tty.restore_bytes + sizeof off <= sizeof tty.restore) {
-        memcpy(tty.restore + tty.restore_bytes, off, sizeof off - 1);
-        tty.restore_bytes += sizeof off - 1;
-    }
+    mouseinterval(0);                      /* no wait for a double click */
+    add_restore("\033[?1000l\033[?1006l"); /* for the crash handler; curses does it otherwise */
 }
 
 static bool open_input(char *why, size_t why_bytes)
@@ -253,8 +274,17 @@ bool rtl_screen_open(enum rtl_theme theme, bool mouse, char *why, size_t why_byt
     prepare_roles(theme);
     if (mouse)
         take_mouse();
+    mark_pastes();
     tty.open = true;
     return true;
+}
+
+static void restore_terminal(void)
+{
+    send_sequence(paste_off);
+    curs_set(1);
+    endwin();
+    tcsetattr(tty.in, TCSANOW, &tty.modes);
 }
 
 void rtl_screen_close(void)
@@ -262,9 +292,7 @@ void rtl_screen_close(void)
     if (!tty.open)
         return;
     tty.open = false;
-    curs_set(1);
-    endwin();
-    tcsetattr(tty.in, TCSANOW, &tty.modes);
+    restore_terminal();
     delscreen(tty.screen);
     rtl_frame_free(&tty.shown);
     if (tty.input != stdin)
@@ -289,11 +317,6 @@ static void remember(const struct rtl_frame *frame)
         memcpy(tty.shown.cells, frame->cells, (size_t)frame->rows * (size_t)frame->cols * sizeof *frame->cells);
 }
 
-static bool same_as_shown(const struct rtl_frame *frame, size_t at)
-{
-    return tty.shown.cells[at].code == frame->cells[at].code && tty.shown.cells[at].role == frame->cells[at].role;
-}
-
 void rtl_screen_show(const struct rtl_frame *frame, bool repaint)
 {
     int rows, cols;
@@ -307,7 +330,7 @@ void rtl_screen_show(const struct rtl_frame *frame, bool repaint)
         for (int col = 0; col < frame->cols && col < cols; col++) {
             size_t at = (size_t)row * (size_t)frame->cols + (size_t)col;
             const struct rtl_cell *cell = &frame->cells[at];
-            if (!all && same_as_shown(frame, at))
+            if (!all && tty.shown.cells[at].code == cell->code && tty.shown.cells[at].role == cell->role)
                 continue;
             wchar_t text[2] = {(wchar_t)cell->code, 0};
             cchar_t put;
@@ -341,9 +364,7 @@ static void take_size(void)
 static void stop_here(void)
 {
     sigset_t stop;
-    curs_set(1);
-    endwin();
-    tcsetattr(tty.in, TCSANOW, &tty.modes);
+    restore_terminal();
     signal(SIGTSTP, SIG_DFL);
     sigemptyset(&stop);
     sigaddset(&stop, SIGTSTP);
@@ -357,6 +378,7 @@ static void stop_here(void)
 static void take_back(void)
 {
     reset_prog_mode();
+    send_sequence(paste_on);
     tty.cursor_shown = -1;
     take_size();
     clearok(curscr, TRUE);
@@ -415,7 +437,22 @@ static uint32_t special_key(wint_t code)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (keys[i].code == code)
             return keys[i].key;
+    if (code == PASTE_BEGINS || code == PASTE_ENDS) {
+        tty.pasting = code == PASTE_BEGINS;
+        tty.paste_ns = rtl_mono_ns();
+        return RTL_KEY_IGNORED;
+    }
     return code == KEY_MOUSE ? mouse_key() : RTL_KEY_IGNORED;
+}
+
+/* True for a character of a paste. A paste whose end was lost ends with a pause. */
+static bool is_pasted(void)
+{
+    uint64_t now_ns = rtl_mono_ns();
+    if (tty.pasting && now_ns - tty.paste_ns > PASTE_PAUSE_NS)
+        tty.pasting = false;
+    tty.paste_ns = now_ns;
+    return tty.pasting;
 }
 
 static bool read_new_key(uint32_t *key)
@@ -429,6 +466,8 @@ static bool read_new_key(uint32_t *key)
         return false;
     if (kind == KEY_CODE_YES)
         *key = special_key(code);
+    else if (is_pasted())
+        *key = RTL_KEY_PASTED | (code == '\r' ? '\n' : (uint32_t)code);
     else if (code == 27)
         *key = after_escape();
     else
@@ -501,13 +540,14 @@ static bool take_flags(struct rtl_event *event)
 struct rtl_event rtl_screen_wait(uint64_t deadline_ns)
 {
     struct rtl_event event = {.kind = RTL_EVENT_TIMEOUT};
-    for (;;) {
+    for (bool waited = false;; waited = true) {
         struct timespec left = {0, 0};
         if (take_flags(&event))
             return event;
         if (read_key(&event.key)) {
             tty.empty_reads = 0;
             event.kind = RTL_EVENT_KEY;
+            event.at_once = !waited;
             return event;
         }
         uint64_t now_ns = rtl_mono_ns();
@@ -531,7 +571,7 @@ struct rtl_event rtl_screen_wait(uint64_t deadline_ns)
 }
 
 /* Return the sequence (OSC 52) that copies text to the clipboard, to be freed; NULL without memory. */
-static char *clipboard_sequence(const char *text, size_t *length)
+static char *clipboard_sequence(const char *text)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     size_t bytes = strlen(text), size = (bytes + 2) / 3 * 4 + 16, used = 0;
@@ -540,27 +580,21 @@ static char *clipboard_sequence(const char *text, size_t *length)
         return NULL;
     used += (size_t)snprintf(sequence, size, "\033]52;c;");
     for (size_t i = 0; i < bytes; i += 3) {
-        unsigned b = (unsigned)(unsigned char)text[i] << 16;
-        b |= i + 1 < bytes ? (unsigned)(unsigned char)text[i + 1] << 8 : 0;
-        b |= i + 2 < bytes ? (unsigned char)text[i + 2] : 0;
-        sequence[used++] = digits[b >> 18];
-        sequence[used++] = digits[b >> 12 & 63];
-        sequence[used++] = i + 1 < bytes ? digits[b >> 6 & 63] : '=';
-        sequence[used++] = i + 2 < bytes ? digits[b & 63] : '=';
+        unsigned group = 0; /* three bytes, four digits */
+        for (size_t n = i; n < i + 3; n++)
+            group = group << 8 | (n < bytes ? (unsigned char)text[n] : 0);
+        for (size_t n = 0; n < 4; n++)
+            sequence[used++] = i + n <= bytes ? digits[group >> (18 - 6 * n) & 63] : '=';
     }
-    sequence[used++] = 7;
-    *length = used;
+    snprintf(sequence + used, size - used, "\a");
     return sequence;
 }
 
 void rtl_screen_copy(const char *text)
 {
-    size_t length;
-    char *sequence = clipboard_sequence(text, &length);
-    if (!sequence)
-        return;
-    fflush(stdout);
-    rtl_write_all(tty.out, sequence, length);
+    char *sequence = clipboard_sequence(text);
+    if (sequence)
+        send_sequence(sequence);
     free(sequence);
 }
 

@@ -5,40 +5,36 @@
 #ifndef RTL_TUI_SCREEN_TABLES_H
 #define RTL_TUI_SCREEN_TABLES_H
 
+/* For the tables below: elements of an array of struct rtl_table_column (table.h) */
+#define RTL_TABLE_COLUMN(header, width, from, meaning) {header, width, from},
+
 /* X(header, width, least terminal width, meaning) in the order of the screen; draw_queues.c fills them */
 #define RTL_QUEUE_COLUMNS(X)                                                                   \
     X("PID", 7, 0, "process that owns the queue, when several are watched")                    \
     X("QUEUE", 8, 0, "the runtime's number of the queue; others: queues that share a row")     \
     X("GPU", 4, 0, "the process's own number of the GPU")                                      \
-    X("WAY", 9, 60, "how its packets reach the library, see RTL_QUEUES below")                 \
     X("DEPTH", 6, 0, "packets in flight: submitted and not completed")                         \
     X("DISP/s", 7, 34, "dispatches per second in the window, timed or not")                    \
-    X("DISP", 7, 68, "dispatches since the start, timed or not")                               \
-    X("WAIT P50", 9, 78, "median time that packets waited before they started, in the window") \
+    X("DISP", 7, 58, "dispatches since the start, timed or not")                               \
+    X("WAIT P50", 9, 68, "median time that packets waited before they started, in the window") \
     X("WAIT P99", 9, 44, "99th percentile of these waits")                                     \
-    X("GAP P50", 8, 87, "median time that the queue was empty between two kernels")            \
+    X("GAP P50", 8, 77, "median time that the queue was empty between two kernels")            \
     X("GAP P99", 8, 54, "99th percentile of these gaps")                                       \
-    X("%UNTMD", 7, 96, "share of its dispatches that were counted but not timed")              \
-    X("SIZE", 7, 104, "capacity of the queue in packets")                                      \
-    X("PACKETS", 8, 124, "packets of any kind since the start")                                \
-    X("STATE", 10, 114, "live, failed (see the lines below), or destroyed by the process")     \
-    X("WHY", 15, RTL_REASON_FROM, "reason for WAY; the lines below the queues explain it")
+    X("%UNTMD", 7, 86, "share of its dispatches that were counted but not timed")              \
+    X("SIZE", 7, 94, "capacity of the queue in packets")                                       \
+    X("PACKETS", 8, 114, "packets of any kind since the start")                                \
+    X("STATE", 10, 104, "live, failed (see the lines below), or destroyed by the process")
 
-/* From this width on each queue has the reason for its path (WHY). */
-enum { RTL_REASON_FROM = 140 };
-enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
+enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 89 };
 /* Likewise for the GPUs; columns of idle time by length of gap stand between these two */
 #define RTL_GPU_COLUMNS_BEFORE(X)                                                  \
     X("GPU", 4, 0, "the process's own number of the GPU")                          \
     X("PCI", 12, RTL_PCI_FROM, "the GPU's PCI address, the same in every process") \
     X("%BUSY", 5, 0, "share of the window in which at least one timed kernel ran")
-#define RTL_GPU_COLUMNS_BEHIND(X)                                                              \
-    X("CLOCK", 6, 74, "error of the conversion to host time at the last comparison")           \
-    X("PPM", 6, 80, "deviation of the GPU's clock from its rated speed, in parts per million") \
-    X("GAPS/s", 6, 87, "gaps per second, of any length")
-#define RTL_GPU_UUID       "UUID"
-#define RTL_GPU_UUID_MEANS "the GPU's unique number, if the runtime knows one"
-#define RTL_GPU_IDLE_MEANS "share of the window that the GPU was idle in gaps of that length"
+#define RTL_GPU_COLUMNS_BEHIND(X) X("GAPS/s", 6, 74, "gaps per second, of any length")
+#define RTL_GPU_UUID              "UUID"
+#define RTL_GPU_UUID_MEANS        "the GPU's unique number, if the runtime knows one"
+#define RTL_GPU_IDLE_MEANS        "share of the window that the GPU was idle in gaps of that length"
 
 /* Rates of bytes are decimal, as bandwidths usually are; sizes are binary. draw_copies.c fills them. */
 #define RTL_COPIES_COLUMNS(X)                                                                \
@@ -59,13 +55,12 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
 
 /* HIP calls, roctx ranges and marks: X(header, width, least terminal width, enum rtl_hip_api_order or -1, meaning).
  * draw_calls.c fills them; the name fills the line. */
-#define RTL_CALL_ERRORS "ERRORS"
 #define RTL_CALL_COLUMNS(X)                                                                                            \
     X("%TIME", 5, 0, RTL_HIP_API_BY_SHARE, "share of the window that threads were in it; above 100 when several were") \
     X("CALL/s", 6, 0, -1, "calls per second in the window")                                                            \
     X("P50", 6, 46, -1, "median duration in the window")                                                               \
     X("P99", 6, 32, RTL_HIP_API_BY_P99, "99th percentile of the durations in the window")                              \
-    X(RTL_CALL_ERRORS, 6, 56, -1, "calls since the start that returned an error (except not ready)")                   \
+    X("ERRORS", 6, 56, -1, "calls since the start that returned an error (except not ready)")                          \
     X("B/s", 6, 64, -1, "bytes per second copied, set or allocated (k, M, G: powers of 1000)")                         \
     X("CALLS", 6, 74, RTL_HIP_API_BY_CALLS, "calls since the start")                                                   \
     X("TOTAL", 6, 90, RTL_HIP_API_BY_TOTAL, "time that threads were in it since the start")                            \
@@ -104,6 +99,13 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
 #define RTL_PROCESS_COMMAND       "COMMAND"
 #define RTL_PROCESS_COMMAND_MEANS "its command line without the folder"
 
+/* Parts of a step; draw_steps.c fills them. The name fills the line. */
+#define RTL_STEP_COLUMNS(X)                                                                                      \
+    X("A STEP", 8, 0, "time per step: of kernels on all GPUs of a process; of a rank from one step to the next") \
+    X("%STEP", 5, 0, "share of the step's time on these GPUs; of a rank the share that its kernels ran")         \
+    X("RUNS", 6, 36, "dispatches per step, timed or not")                                                        \
+    X("CHANGE", 6, 46, "time per step against the window before; = when the difference may be chance")
+
 /* One kernel in each process; draw_processes.c fills them. */
 #define RTL_RANK_COLUMNS(X)                                           \
     X("PID", 7, 0, "process id")                                      \
@@ -113,12 +115,13 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("MEAN", 7, 30, "mean duration in the window")                   \
     X("P50", 7, 44, "median duration in the window")                  \
     X("P99", 7, 37, "99th percentile of the durations in the window") \
-    X("VS MEDIAN", 9, 0, "its mean, divided by the median of the others; last: arrives last in a collective")
+    X("VS MEDIAN", 9, 0,                                              \
+      "its mean, or p50 of a collective, over the median of the others; last: arrives last in a collective")
 
 /* X(word, meaning): words of a probe in the detail (draw_probe.c, draw_stalls.c) */
 #define RTL_PROBE_WORDS(X)                                                                                 \
-    X("PROBE", "a copy whose waves record their durations (P); over: ended, the results stay")             \
-    X("STALLS", "copies, one after another, that time each s_waitcnt (s)")                                 \
+    X("PROBE", "a copy whose waves record their durations (B); over: ended, the results stay")             \
+    X("STALLS", "copies, one after another, that time each s_waitcnt (Y)")                                 \
     X("armed", "the copy is loaded, and dispatches run it")                                                \
     X("waves", "waves that ended, of all waves in the grids of probed dispatches")                         \
     X("p50 cyc", "median cycles of a wave, to a power of two; p99 cyc likewise")                           \
@@ -146,9 +149,10 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("~", "an estimate, for a process observed from outside (OBSERVED)")                                \
     X("signals", "the library's signals in use, when near their limit")                                  \
     X("disp/s", "dispatches per second, timed or not")                                                   \
-    X("▄1x █2x", "marks of a trend: the median of the values shown, and twice that or more")             \
+    X("─", "in TREND: p99 is at its median")                                                             \
     X("win", "the time window of the table")                                                             \
-    X("drop", "dispatches that should have been timed but were not, in the window; earlier: before it")  \
+    X("BEFORE", "a family's share of time in the previous window")                                       \
+    X("drop", "dispatches that should have been timed but were not, in the window or before it")         \
     X("<88%", "at most: sum of several processes on that GPU, whose times may overlap")                  \
     X("age", "time since the library last wrote, if it is long")                                         \
     X("REC", "a recording runs, here or behind this screen; rec: its file")                              \
@@ -156,16 +160,15 @@ enum { RTL_PCI_FROM = 68, RTL_UUID_FROM = 103 };
     X("pid", "process id; inside: its id in its own container")                                          \
     X("p99.9", "99.9th percentile of the durations; p50, p90, p99 likewise")                             \
     X("min, max", "the shortest and the longest duration")                                               \
-    X("P99 over time", "drawn on P50, the body; coloured above twice P50. interval: length of a sample") \
+    X("P99 over time", "the upper line; the lower line shows P50. interval: the length of every sample") \
     X("DURATION", "in the detail: shortest duration of a row; CALLS: dispatches of the row")             \
     X("IN WINDOW", "values of the sliding window, keys { and }")                                         \
     X("SINCE START", "since the process was first traced; SINCE ZERO: since key z")                      \
-    X("grid", "work-items of the last dispatch")                                                         \
-    X("wg", "workgroup of the last dispatch, in work-items")                                             \
+    X("grid", "work-items of the last dispatch; wg: of a workgroup")                                     \
     X("lds", "local memory of a workgroup, in bytes")                                                    \
     X("scratch", "private memory of a work-item beyond its registers, in bytes")                         \
     X("launch", "median and p99 time from the call to the kernel's start, in the window; see LAUNCH")    \
-    X("lin", "key L: bars of the histogram linear, or logarithmic (log)")                                \
+    X("lin", "key l: bars of the histogram linear, or logarithmic (log)")                                \
     X("[?]", "the line is cut; a wider terminal shows it all, this help its figures")                    \
     X("-", "not measured (never the same as 0)")
 

@@ -1,12 +1,8 @@
 /*
  * Screens over screens: one process of several, or from one process to all of them. Hidden screens go on sampling, so
- * that history and choices are complete when the user returns. See screens.h.
+ * that history and choices are complete when the user returns. See loop_state.h.
  */
-#include "tui/screens.h"
 #include "base/clock.h"
-#include "model/member_snapshot.h"
-#include "model/model.h"
-#include "model/model_pause.h"
 #include "options/complain.h"
 #include "options/config.h"
 #include "launch/launch.h"
@@ -34,13 +30,16 @@ static bool prepare_screen(struct rtl_loop *w, pid_t pid, const char *title)
     w->ui.names = options->names;
     w->ui.units = options->units;
     w->ui.ascii = options->ascii;
+    char settings[PATH_MAX];
+    if (rtl_config_path(settings))
+        rtl_text_escape(w->ui.settings, sizeof w->ui.settings, settings, strlen(settings));
     model->window_ns = options->window_ns;
     model->sort = options->sort;
     model->reverse = options->reverse;
     snprintf(model->filter, sizeof model->filter, "%s", options->filter);
+    rtl_model_mark_step(model, options->step); /* without memory steps are chosen automatically */
     if (options->launch) {
         rtl_text_escape(w->ui.log, sizeof w->ui.log, options->launch->log, strlen(options->launch->log));
-        w->ui.now_mono_ns = rtl_mono_ns();
         rtl_ui_say(&w->ui, "command output: %s", w->ui.log);
     }
     if (options->list_first)
@@ -51,11 +50,13 @@ static bool prepare_screen(struct rtl_loop *w, pid_t pid, const char *title)
         const char *path = options->replay, *slash = strrchr(path, '/');
         rtl_text_escape(w->ui.file, sizeof w->ui.file, slash ? slash + 1 : path, strlen(slash ? slash + 1 : path));
         w->ui.frames = w->player->frames;
-        w->ui.interval_ns = rtl_player_interval(w->player);
+        w->ui.interval_ns = rtl_replay_info(w->player->replay)->interval_ns;
         rtl_player_names(w->player, options->ascii);
+        rtl_player_mark_step(w->player, options);
     }
     rtl_frame_recorder_init(&w->recorder, model, options, pid, w->ui.title);
     w->recorder.set = w->targets;
+    rtl_loop_check_probes(w);
     return true;
 }
 
@@ -104,6 +105,7 @@ static void copy_choices(struct rtl_options *options, const struct rtl_loop *w, 
     options->sort = w->ui.model->sort;
     options->reverse = w->ui.model->reverse;
     options->filter = "";
+    options->step = w->ui.model->step;
 }
 
 /* Close a screen over another one. The first screen reports frames that are missing in recordings, after it closed. */
@@ -295,7 +297,6 @@ static int run_first_screen(struct rtl_loop *w, pid_t pid, const char *title)
             status = RTL_DB_CORRUPT;
         }
     }
-    drop_kept(w);
     release_screen(w);
     return status;
 }

@@ -1,5 +1,5 @@
-/* The visible part of lists; the views know how long the lists are. See ui.h. */
-#include "tui/ui.h"
+/* The visible part of lists; the views know how long the lists are. See ui_state.h. */
+#include "tui/ui_state.h"
 #include "text/text.h"
 #include "tui/draw_views.h"
 #include "tui/process_list.h"
@@ -57,15 +57,16 @@ void rtl_ui_scroll_into_view(struct rtl_ui *ui, int rows, int cols)
     for (int i = 0; i < RTL_COLUMN_COUNT; i++)
         ui->columns_shown |= l.column_at[i] >= 0 && l.column_width[i] ? 1u << i : 0;
     if (ui->view == RTL_VIEW_HELP) {
-        ui->page = rows > 2 ? rows - 2 : 1;
+        ui->page = (rows > 2 ? rows - 2 : 1) * (ui->manual ? rtl_draw_help_columns(cols) : 1);
         find_in_help(ui, cols);
-        ui->line_top[RTL_VIEW_HELP] =
-            rtl_clamp(ui->line_top[RTL_VIEW_HELP], 0, rtl_clamp(rtl_draw_help_lines(ui, cols) - ui->page, 0, 1 << 20));
+        int last = (ui->manual ? rtl_draw_help_lines(ui, cols) : rtl_draw_card_lines(ui, cols)) - ui->page;
+        ui->line_top[RTL_VIEW_HELP] = rtl_clamp(ui->line_top[RTL_VIEW_HELP], 0, rtl_clamp(last, 0, 1 << 20));
         return;
     }
     rtl_process_follow(ui);
     int lines = rtl_draw_lines(ui), *top = &ui->line_top[ui->view];
-    if (ui->view == RTL_VIEW_RANKS) /* one line of the page shows the name */
+    ui->gpu_line = l.gpus.rows ? rtl_clamp(ui->gpu_line, 0, l.gpu_shown) : 0;
+    if (rtl_ui_scrolls(ui)) /* one line of the page shows the name, the sum or the verdict */
         *top = rtl_clamp(*top, 0, rtl_clamp(lines - ui->page + 1, 0, lines));
     else
         fit_lines(&ui->line_at[ui->view], top, lines, ui->page);
@@ -74,16 +75,10 @@ void rtl_ui_scroll_into_view(struct rtl_ui *ui, int rows, int cols)
     if (ui->view == RTL_VIEW_DETAIL)
         return; /* the detail keeps a kernel that the filter hides */
     if (at < 0) /* the kernel is no longer listed: keep the position */
-        at = rtl_clamp(ui->position, 0, shown ? shown - 1 : 0);
-    if (shown) {
-        at = rtl_clamp(at, 0, shown - 1);
+        at = ui->position;
+    fit_lines(&at, &ui->top, shown, ui->page);
+    if (shown)
         ui->selected = m->rows[m->order[at]].id;
-    }
     ui->position = at;
-    if (at < ui->top)
-        ui->top = at;
-    if (at >= ui->top + ui->page)
-        ui->top = at - ui->page + 1;
-    ui->top = rtl_clamp(ui->top, 0, rtl_clamp(shown - ui->page, 0, shown));
     fit_names(ui, ui->ascii);
 }

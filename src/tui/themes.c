@@ -1,83 +1,53 @@
 /* The colours of the themes. See themes.h. */
 #include "tui/themes.h"
 
-/* short names, so that a row fits in a line */
-#define N RTL_MARK_NONE
-#define B RTL_MARK_BOLD
-#define R RTL_MARK_REVERSE
-#define D RTL_MARK_DIM
-#define U RTL_MARK_UNDERLINE
-
-struct theme_row {
-    bool there;
-    struct rtl_style style;
+/* Foreground and background of 8 colours (-1 = the terminal's own), then of 256. */
+struct theme_colours {
+    short fg, bg, fg256, bg256;
 };
-#define ROW(sym, ...) [RTL_ROLE_##sym] = {true, {__VA_ARGS__}}
 
+/* The default colours are readable on dark and light backgrounds, and differ for colour-blind users. Contrast has
+ * bright colours on black, whatever the terminal's colours are. Light has dark colours on the terminal's own
+ * background. */
 /* clang-format off */
-/* Black, white, yellow and cyan on a black background, whatever the terminal's colours are. */
-static const struct theme_row contrast[RTL_ROLE_COUNT] = {
-    ROW(NORMAL, 7, 0, 231, 16, N),
-    ROW(TITLE, 7, 0, 231, 16, B),
-    ROW(LABEL, 7, 0, 253, 16, N),
-    ROW(VALUE, 7, 0, 231, 16, B),
-    ROW(HEADER, 0, 7, 16, 231, R),
-    ROW(HEADER_SORT, 0, 3, 16, 226, B),
-    ROW(SELECTED, 0, 6, 16, 51, R),
-    ROW(BAR, 6, 0, 51, 16, N),
-    ROW(BAR_HIGH, 3, 0, 226, 16, N),
-    ROW(SPARK, 6, 0, 51, 16, N),
-    ROW(GOOD, 6, 0, 51, 16, B),
-    ROW(WARN, 3, 0, 226, 16, B),
-    ROW(ALERT, 7, 1, 231, 88, R),
-    ROW(DIM, 7, 0, 250, 16, N),
-    ROW(KEY, 3, 0, 226, 16, B),
-    ROW(STATUS, 7, 0, 231, 16, N),
-    ROW(PROMPT, 7, 0, 231, 16, B),
-    ROW(LOAD, 7, 0, 253, 16, N),
-    ROW(LOAD_MID, 6, 0, 51, 16, N),
-    ROW(LOAD_HIGH, 3, 0, 226, 16, N),
-    ROW(WORSE, 3, 0, 226, 16, B),
-    ROW(BETTER, 6, 0, 51, 16, N),
-};
-
-/* Dark colours on the terminal's own light background. */
-static const struct theme_row light[RTL_ROLE_COUNT] = {
-    ROW(NORMAL, 0, -1, 16, -1, N),
-    ROW(TITLE, 4, -1, 25, -1, B),
-    ROW(LABEL, 0, -1, 240, -1, N),
-    ROW(VALUE, 0, -1, 16, -1, B),
-    ROW(HEADER, 7, 4, 231, 25, R),
-    ROW(HEADER_SORT, 7, 1, 231, 94, B),
-    ROW(SELECTED, 7, 4, 231, 24, R),
-    ROW(BAR, 4, -1, 25, -1, N),
-    ROW(BAR_HIGH, 1, -1, 130, -1, N),
-    ROW(SPARK, 4, -1, 24, -1, N),
-    ROW(GOOD, 4, -1, 24, -1, B),
-    ROW(WARN, 1, -1, 130, -1, B),
-    ROW(ALERT, 7, 1, 231, 124, R),
-    ROW(DIM, 0, -1, 241, -1, N),
-    ROW(KEY, 4, -1, 25, -1, B),
-    ROW(STATUS, 0, -1, 16, -1, N),
-    ROW(PROMPT, 0, -1, 16, -1, B),
-    ROW(LOAD, 4, -1, 61, -1, N),
-    ROW(LOAD_MID, 4, -1, 24, -1, N),
-    ROW(LOAD_HIGH, 1, -1, 130, -1, N),
-    ROW(WORSE, 1, -1, 130, -1, B),
-    ROW(BETTER, 4, -1, 24, -1, N),
+static const struct theme_colours colours[RTL_MEANING_COUNT][RTL_THEME_COUNT] = {
+#define MONO {-1, -1, -1, -1}
+    /*                       default             contrast                 light */
+    [RTL_MEANING_ACT] =     {{3, -1, 172, -1},  {3, 0, 226, 16},  MONO,  {1, -1, 130, -1}},
+    [RTL_MEANING_STOPPED] = {{1, -1, 166, -1},  {7, 1, 231, 88},  MONO,  {7, 1, 231, 124}},
+    [RTL_MEANING_WELL] =    {{2, -1, 29, -1},   {2, 0, 46, 16},   MONO,  {2, -1, 22, -1}},
+    [RTL_MEANING_AMOUNT] =  {{4, -1, 68, -1},   {6, 0, 51, 16},   MONO,  {4, -1, 25, -1}},
+    [RTL_MEANING_TEXT] =    {{-1, -1, -1, -1},  {7, 0, 231, 16},  MONO,  {0, -1, 16, -1}},
+    [RTL_MEANING_QUIET] =   {{-1, -1, 244, -1}, {7, 0, 252, 16},  MONO,  {0, -1, 240, -1}},
+    [RTL_MEANING_PRESS] =   {{6, -1, 31, -1},   {5, 0, 219, 16},  MONO,  {6, -1, 23, -1}},
+    [RTL_MEANING_HEAD] =    {{0, 6, 16, 110},   {0, 7, 16, 231},  MONO,  {0, 6, 16, 152}},
+    [RTL_MEANING_SORT] =    {{0, 7, 16, 255},   {0, 5, 16, 219},  MONO,  {0, 7, 16, 254}},
+    [RTL_MEANING_CURSOR] =  {{7, 4, 231, 24},   {0, 6, 16, 51},   MONO,  {7, 0, 231, 238}},
 };
 /* clang-format on */
 
+const struct rtl_colour_meaning rtl_colour_meanings[RTL_MEANING_COUNT] = {
+#define MEANING(sym, role, text) [RTL_MEANING_##sym] = {RTL_ROLE_##role, text},
+    RTL_COLOUR_MEANINGS(MEANING)
+#undef MEANING
+};
+
+static const struct theme_role {
+    enum rtl_theme_mark mark;
+    enum rtl_meaning meaning;
+} roles[] = {
+#define ROLE(sym, mark, meaning) [RTL_ROLE_##sym] = {RTL_MARK_##mark, RTL_MEANING_##meaning},
+    RTL_ROLES(ROLE)
+#undef ROLE
+};
+
+enum rtl_meaning rtl_role_meaning(enum rtl_role role)
+{
+    return roles[role].meaning;
+}
+
 struct rtl_style rtl_theme_style(enum rtl_theme theme, enum rtl_role role)
 {
-    static const struct rtl_style usual[] = {
-#define ROLE(sym, fg, bg, fg256, bg256, mark) [RTL_ROLE_##sym] = {fg, bg, fg256, bg256, mark},
-        RTL_ROLES(ROLE)
-#undef ROLE
-    };
-    const struct theme_row *rows = theme == RTL_THEME_CONTRAST ? contrast : theme == RTL_THEME_LIGHT ? light : NULL;
-    struct rtl_style style = rows && rows[role].there ? rows[role].style : usual[role];
-    if (theme == RTL_THEME_MONO)
-        style.fg = style.bg = style.fg256 = style.bg256 = -1;
-    return style;
+    struct theme_colours c = colours[roles[role].meaning][theme];
+    return (struct rtl_style){c.fg, c.bg, c.fg256, c.bg256, roles[role].mark};
 }

@@ -17,30 +17,28 @@ void rtl_ui_init(struct rtl_ui *ui, struct rtl_model *model, pid_t pid, const ch
     snprintf(ui->title, sizeof ui->title, "%s", title);
 }
 
-void rtl_ui_say(struct rtl_ui *ui, const char *format, ...)
+unsigned rtl_ui_say(struct rtl_ui *ui, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     vsnprintf(ui->message, sizeof ui->message, format, args);
     ui->message_ns = ui->now_mono_ns;
     va_end(args);
+    return RTL_UI_DRAW;
 }
 
 unsigned rtl_ui_context(const struct rtl_ui *ui)
 {
-    static const unsigned where[] = {[RTL_VIEW_KERNELS] = RTL_IN_KERNELS,
-                                     [RTL_VIEW_QUEUES] = RTL_IN_QUEUES,
-                                     [RTL_VIEW_COPIES] = RTL_IN_COPIES,
-                                     [RTL_VIEW_DETAIL] = RTL_IN_DETAIL,
-                                     [RTL_VIEW_HELP] = RTL_IN_HELP,
-                                     [RTL_VIEW_PROCESSES] = RTL_IN_PROCESSES,
-                                     [RTL_VIEW_RANKS] = RTL_IN_RANKS,
-                                     [RTL_VIEW_CALLS] = RTL_IN_CALLS,
-                                     [RTL_VIEW_RANGES] = RTL_IN_CALLS | RTL_IN_RANGES};
-    return where[ui->view] | (ui->replay && ui->view != RTL_VIEW_HELP ? RTL_IN_REPLAY : 0);
+    return 1u << ui->view | (ui->view == RTL_VIEW_RANGES ? RTL_IN_CALLS : 0) |
+           (ui->replay && ui->view != RTL_VIEW_HELP ? RTL_IN_REPLAY : 0);
 }
 
-void rtl_ui_open_view(struct rtl_ui *ui, enum rtl_view view)
+bool rtl_ui_scrolls(const struct rtl_ui *ui)
+{
+    return ui->view == RTL_VIEW_RANKS || ui->view == RTL_VIEW_STEPS || ui->view == RTL_VIEW_GPU;
+}
+
+unsigned rtl_ui_open_view(struct rtl_ui *ui, enum rtl_view view)
 {
     int at = 0;
     while (at < ui->under_count && ui->under[at] != view)
@@ -50,6 +48,7 @@ void rtl_ui_open_view(struct rtl_ui *ui, enum rtl_view view)
     else
         ui->under_count = at;
     ui->view = view;
+    return RTL_UI_DRAW;
 }
 
 void rtl_ui_close_view(struct rtl_ui *ui)
@@ -59,13 +58,18 @@ void rtl_ui_close_view(struct rtl_ui *ui)
 
 unsigned rtl_ui_toggle_view(struct rtl_ui *ui, int view)
 {
-    if ((int)ui->view != view) {
-        rtl_ui_open_view(ui, (enum rtl_view)view);
-    } else {
-        ui->under_count = 0;
-        ui->view = RTL_VIEW_KERNELS;
-    }
+    if ((int)ui->view != view)
+        return rtl_ui_open_view(ui, (enum rtl_view)view);
+    ui->under_count = 0;
+    ui->view = RTL_VIEW_KERNELS;
     return RTL_UI_DRAW;
+}
+
+bool rtl_ui_takes_text(const struct rtl_ui *ui)
+{
+    enum rtl_prompt p = ui->prompt;
+    return p == RTL_PROMPT_FIND || p == RTL_PROMPT_FILTER || p == RTL_PROMPT_INTERVAL || p == RTL_PROMPT_TIME ||
+           p == RTL_PROMPT_RECORD || p == RTL_PROMPT_SNAPSHOT;
 }
 
 bool rtl_ui_shows_calls(const struct rtl_ui *ui)

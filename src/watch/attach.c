@@ -95,6 +95,16 @@ bool rtl_attach_alive(const struct rtl_attach *attach)
     return attach->reader ? rtl_reader_alive(attach->reader) : rtl_observer_alive(attach->observer);
 }
 
+bool rtl_attach_alive_charged(const struct rtl_attach *attach, struct rtl_user *user)
+{
+    if (!rtl_user_may_read(user, rtl_mono_ns()))
+        return true;
+    uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    bool alive = rtl_attach_alive(attach);
+    rtl_user_charge(user, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from);
+    return alive;
+}
+
 /* Adds the observed queues to the segment's snapshot, which must be complete. */
 static enum rtl_reader_status snapshot_both(const struct rtl_attach *attach, struct rtl_snapshot *snapshot)
 {
@@ -124,10 +134,4 @@ enum rtl_reader_status rtl_attach_changes(const struct rtl_attach *attach, struc
         return status;
     }
     return rtl_attach_snapshot(attach, snapshot);
-}
-
-void rtl_attach_forget(const struct rtl_attach *attach)
-{
-    if (attach->reader)
-        rtl_reader_forget(attach->reader);
 }

@@ -6,6 +6,7 @@
 #include "observe/observer.h"
 #include "options/options.h"
 #include "shm/segment_reader.h"
+#include "watch/users.h"
 
 struct rtl_attach {
     struct rtl_reader *reader;
@@ -31,9 +32,11 @@ void rtl_attach_close(struct rtl_attach *attach);
 
 /* Like rtl_reader_alive and rtl_reader_snapshot. */
 bool rtl_attach_alive(const struct rtl_attach *attach);
+/* Charges the user: if the process has closed its descriptor, this reads its maps, which may be long. True if the user
+ * has no time left. */
+bool rtl_attach_alive_charged(const struct rtl_attach *attach, struct rtl_user *user);
 enum rtl_reader_status rtl_attach_snapshot(const struct rtl_attach *attach, struct rtl_snapshot *snapshot);
-/* Like rtl_reader_changes and rtl_reader_forget; an observed snapshot is always complete. */
+/* Like rtl_reader_changes; an observed snapshot is always complete. */
 enum rtl_reader_status rtl_attach_changes(const struct rtl_attach *attach, struct rtl_snapshot *snapshot);
-void rtl_attach_forget(const struct rtl_attach *attach);
 
 #endif

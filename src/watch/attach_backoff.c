@@ -15,19 +15,15 @@ static struct rtl_attach_attempt *find_attempt(const struct rtl_attach_backoff *
     return NULL;
 }
 
-static bool is_present(const struct rtl_proc_entry *present, uint32_t count, const struct rtl_attach_attempt *attempt)
-{
-    const struct rtl_proc_entry *p = rtl_proc_find(present, count, attempt->pid);
-    return p && p->start_time == attempt->start_time;
-}
-
 void rtl_attach_backoff_begin_round(struct rtl_attach_backoff *backoff, const struct rtl_proc_entry *present,
                                     uint32_t count)
 {
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < backoff->count; i++)
-        if (is_present(present, count, &backoff->list[i]))
+    for (uint32_t i = 0; i < backoff->count; i++) {
+        const struct rtl_proc_entry *p = rtl_proc_find(present, count, backoff->list[i].pid);
+        if (p && p->start_time == backoff->list[i].start_time)
             backoff->list[kept++] = backoff->list[i];
+    }
     backoff->count = kept;
     backoff->spent_ns = 0;
 }

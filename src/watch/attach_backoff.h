@@ -12,9 +12,6 @@
 #ifndef RTL_WATCH_ATTACH_BACKOFF_H
 #define RTL_WATCH_ATTACH_BACKOFF_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "watch/proc_scan.h"
 #include "watch/attach.h"
 

@@ -1,22 +1,8 @@
 /* Writes the model's frames into a recording. See frame_recorder.h. */
 #include "watch/frame_recorder.h"
-#include "model/merge.h"
-#include "watch/group_recorder.h"
-#include "watch/proc_title.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* Names kernels as the model does, so that the file and the screen agree. */
-static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
-{
-    const struct rtl_frame_recorder *recorder = context;
-    /* the ids of a merged model are not those of the process */
-    struct rtl_names *n = recorder->grouped ? recorder->group.members[0].names : recorder->model->names;
-    names->full = rtl_names_form(n, k->id, k->name, k->name_length, RTL_NAME_FULL);
-    names->short_name =
-        rtl_names_cell(n, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, recorder->options->ascii);
-}
 
 void rtl_frame_recorder_init(struct rtl_frame_recorder *recorder, struct rtl_model *model,
                              const struct rtl_options *options, pid_t pid, const char *title)
@@ -32,29 +18,21 @@ void rtl_frame_recorder_init(struct rtl_frame_recorder *recorder, struct rtl_mod
         snprintf(recorder->path, sizeof recorder->path, "rtl-top-%d.db", (int)pid);
 }
 
-static enum rtl_db_status open_recording(struct rtl_frame_recorder *recorder, const char *kind, const char *path,
-                                         unsigned busy_ms, struct rtl_recording **recording)
+static bool is_several(const struct rtl_frame_recorder *recorder)
 {
-    char own[160]; /* the recorder's title is that of the whole group */
-    bool several = recorder->set && !rtl_process_set_is_single(recorder->set);
-    if (several)
-        rtl_proc_title(recorder->pid, "", own, sizeof own);
-    struct rtl_recording_info info = {.kind = kind,
-                                      .title = several ? own : recorder->title,
-                                      .interval_ns = recorder->options->delay_ns,
-                                      .name_kernel = name_kernel,
-                                      .context = recorder};
-    rtl_recording_describe(recorder->pid, &info);
-    return rtl_recording_open(path, recorder->options->force, busy_ms, &info, recording, recorder->why,
-                              sizeof recorder->why);
+    return recorder->set && !rtl_process_set_is_single(recorder->set);
 }
 
-/* Changes to one recording per process when a second process is attached; continues that of the first. */
-static void start_group(struct rtl_frame_recorder *recorder)
+/* Opens the recording of the first process. It names kernels as the model does, so that the file and the screen agree.
+ */
+static struct rtl_recording *open_first(struct rtl_frame_recorder *recorder, struct rtl_group_recorder *group)
 {
-    rtl_group_recorder_init(&recorder->group, recorder->options, RTL_RECORDING_SERIES, recorder->path,
-                            recorder->busy_ms);
-    recorder->grouped = rtl_group_recorder_continue(&recorder->group, recorder->pid, recorder->recording);
+    /* the recorder's title is that of the whole group */
+    struct rtl_recording *recording = rtl_group_recorder_open_first(
+        group, recorder->pid, is_several(recorder) ? NULL : recorder->title, recorder->model->names);
+    if (recording)
+        rtl_recording_probe(recording, &recorder->probe);
+    return recording;
 }
 
 /* A rtl_process_set_sink. Called from the first merged frame on, which may have the first process's last state. */
@@ -62,10 +40,11 @@ static void record_member(void *context, uint32_t number, pid_t pid, const struc
                           uint64_t real_ns, bool ended)
 {
     struct rtl_frame_recorder *recorder = context;
-    if (recorder->recording && !recorder->grouped)
-        start_group(recorder);
-    if (recorder->recording && recorder->grouped)
+    recorder->group.step = recorder->model->step;
+    if (recorder->recording) {
+        recorder->group.members[0].model_names = NULL; /* the ids of a merged model are not those of the process */
         rtl_group_recorder_add(&recorder->group, number, pid, snapshot, real_ns, ended);
+    }
     if (recorder->once)
         rtl_group_recorder_add(recorder->once, number, pid, snapshot, real_ns, ended);
 }
@@ -78,38 +57,41 @@ static enum rtl_db_status set_failure(struct rtl_frame_recorder *recorder, const
 
 static bool all_have_ended(const struct rtl_frame_recorder *recorder)
 {
-    return recorder->set && !rtl_process_set_is_single(recorder->set) && !rtl_process_set_count(recorder->set);
+    return is_several(recorder) && !rtl_process_set_count(recorder->set);
 }
 
 void rtl_frame_recorder_probe(struct rtl_frame_recorder *recorder, pid_t pid, const struct rtl_probe_told *probe)
 {
     if (pid == recorder->pid)
         recorder->probe = *probe;
-    if (recorder->grouped)
+    if (recorder->recording)
         rtl_group_recorder_probe(&recorder->group, pid, probe);
-    else if (recorder->recording && pid == recorder->pid)
-        rtl_recording_probe(recorder->recording, probe);
+}
+
+/* Ends the frame of a group, and copies its messages. */
+static enum rtl_db_status end_frame(struct rtl_frame_recorder *recorder, struct rtl_group_recorder *group)
+{
+    enum rtl_db_status status = rtl_group_recorder_end_frame(group);
+    if (status)
+        snprintf(recorder->why, sizeof recorder->why, "%s", group->why);
+    if (*group->left_out)
+        memcpy(recorder->left_out, group->left_out, sizeof recorder->left_out);
+    group->left_out[0] = 0;
+    return status;
 }
 
 enum rtl_db_status rtl_frame_recorder_start(struct rtl_frame_recorder *recorder, unsigned busy_ms)
 {
-    recorder->busy_ms = busy_ms;
     if (all_have_ended(recorder))
-        recorder->last = set_failure(recorder, "all processes have ended: nothing to record");
-    else
-        recorder->last = open_recording(recorder, RTL_RECORDING_SERIES, recorder->path, busy_ms, &recorder->recording);
-    if (!recorder->last)
-        rtl_recording_probe(recorder->recording, &recorder->probe);
-    if (!recorder->last && recorder->set)
+        return recorder->last = set_failure(recorder, "all processes have ended: nothing to record");
+    rtl_group_recorder_init(&recorder->group, recorder->options, RTL_RECORDING_SERIES, recorder->path, busy_ms);
+    recorder->recording = open_first(recorder, &recorder->group);
+    recorder->last = end_frame(recorder, &recorder->group);
+    if (recorder->last)
+        rtl_group_recorder_free(&recorder->group);
+    else if (recorder->set)
         rtl_process_set_on_snapshot(recorder->set, record_member, recorder);
     return recorder->last;
-}
-
-static void copy_left_out(struct rtl_frame_recorder *recorder, struct rtl_recording *recording)
-{
-    char why[sizeof recorder->left_out];
-    if (*rtl_recording_left_out(recording, why, sizeof why))
-        memcpy(recorder->left_out, why, sizeof why);
 }
 
 enum rtl_db_status rtl_frame_recorder_add(struct rtl_frame_recorder *recorder, const struct rtl_snapshot *snapshot,
@@ -117,23 +99,10 @@ enum rtl_db_status rtl_frame_recorder_add(struct rtl_frame_recorder *recorder, c
 {
     if (!recorder->recording)
         return RTL_DB_OK;
-    if (snapshot->parts && recorder->set) { /* record_member has already added each process */
-        if (!recorder->grouped)
-            start_group(recorder);
-        recorder->last =
-            recorder->grouped ? rtl_group_recorder_end_frame(&recorder->group) : set_failure(recorder, "out of memory");
-        if (recorder->grouped && *recorder->group.left_out) {
-            memcpy(recorder->left_out, recorder->group.left_out, sizeof recorder->left_out);
-            recorder->group.left_out[0] = 0;
-        }
-        if (recorder->last && recorder->grouped)
-            snprintf(recorder->why, sizeof recorder->why, "%s", recorder->group.why);
-        return recorder->last;
-    }
-    recorder->last = rtl_recording_add(recorder->recording, snapshot, real_ns, exited);
-    copy_left_out(recorder, recorder->recording);
-    if (recorder->last)
-        snprintf(recorder->why, sizeof recorder->why, "%s", rtl_recording_why(recorder->recording));
+    recorder->group.step = recorder->model->step;
+    if (!snapshot->parts || !recorder->set) /* otherwise record_member has added each process */
+        rtl_group_recorder_add(&recorder->group, 0, recorder->pid, snapshot, real_ns, exited);
+    recorder->last = end_frame(recorder, &recorder->group);
     return recorder->last;
 }
 
@@ -147,10 +116,7 @@ void rtl_frame_recorder_stop(struct rtl_frame_recorder *recorder)
     }
     if (recorder->set)
         rtl_process_set_on_snapshot(recorder->set, NULL, NULL);
-    if (recorder->grouped)
-        rtl_group_recorder_free(&recorder->group);
-    recorder->grouped = false;
-    rtl_recording_close(recorder->recording);
+    rtl_group_recorder_free(&recorder->group);
     recorder->recording = NULL;
 }
 
@@ -169,53 +135,35 @@ static uint32_t kernels_of(const struct rtl_group_recorder *group, const struct 
     return count;
 }
 
-/* Writes one snapshot per running process. */
-static enum rtl_db_status snapshot_each(struct rtl_frame_recorder *recorder, const char *path, unsigned busy_ms)
-{
-    struct rtl_group_recorder once;
-    struct rtl_snapshot merged = {0};
-    rtl_group_recorder_init(&once, recorder->options, RTL_RECORDING_SNAPSHOT, path, busy_ms);
-    once.probe_of = recorder->probe_of;
-    once.probe_context = recorder->probe_context;
-    recorder->once = &once;
-    rtl_process_set_on_snapshot(recorder->set, record_member,
-                                recorder); /* also ends the series of processes that end in this snapshot */
-    bool read = rtl_process_set_snapshot(recorder->set, &merged) == RTL_READER_OK;
-    recorder->once = NULL;
-    if (!recorder->recording)
-        rtl_process_set_on_snapshot(recorder->set, NULL, NULL);
-    recorder->saved_processes = once.frame_members;
-    recorder->saved_kernels = kernels_of(&once, &merged);
-    enum rtl_db_status status = rtl_group_recorder_end_frame(&once);
-    if (status)
-        snprintf(recorder->why, sizeof recorder->why, "%s", once.why);
-    else if (!read)
-        status = set_failure(recorder, "out of memory");
-    else if (!recorder->saved_processes)
-        status = set_failure(recorder, "all processes have ended: only their sum is known");
-    if (*once.left_out)
-        memcpy(recorder->left_out, once.left_out, sizeof recorder->left_out);
-    rtl_snapshot_free(&merged);
-    rtl_group_recorder_free(&once);
-    return status;
-}
-
 enum rtl_db_status rtl_frame_recorder_snapshot(struct rtl_frame_recorder *recorder, const char *path,
                                                const struct rtl_snapshot *snapshot, uint64_t real_ns, unsigned busy_ms)
 {
-    struct rtl_recording *recording;
-    if (snapshot->parts && recorder->set)
-        return snapshot_each(recorder, path, busy_ms);
-    recorder->saved_processes = 0;
-    recorder->saved_kernels = snapshot->kernel_count;
-    enum rtl_db_status status = open_recording(recorder, RTL_RECORDING_SNAPSHOT, path, busy_ms, &recording);
-    if (!status) {
-        rtl_recording_probe(recording, &recorder->probe);
-        status = rtl_recording_add(recording, snapshot, real_ns, false);
-        copy_left_out(recorder, recording);
-        if (status)
-            snprintf(recorder->why, sizeof recorder->why, "%s", rtl_recording_why(recording));
-        rtl_recording_close(recording);
+    struct rtl_group_recorder once;
+    struct rtl_snapshot merged = {0};
+    bool several = snapshot->parts && recorder->set, read = true;
+    rtl_group_recorder_init(&once, recorder->options, RTL_RECORDING_SNAPSHOT, path, busy_ms);
+    once.step = recorder->model->step;
+    if (several) { /* one snapshot per running process */
+        once.probe_of = recorder->probe_of;
+        once.probe_context = recorder->probe_context;
+        recorder->once = &once;
+        /* also ends the series of processes that end in this snapshot */
+        rtl_process_set_on_snapshot(recorder->set, record_member, recorder);
+        read = rtl_process_set_snapshot(recorder->set, &merged) == RTL_READER_OK;
+        recorder->once = NULL;
+        if (!recorder->recording)
+            rtl_process_set_on_snapshot(recorder->set, NULL, NULL);
+    } else if (open_first(recorder, &once)) {
+        rtl_group_recorder_add(&once, 0, recorder->pid, snapshot, real_ns, false);
     }
+    recorder->saved_processes = several ? once.frame_members : 0;
+    recorder->saved_kernels = several ? kernels_of(&once, &merged) : snapshot->kernel_count;
+    enum rtl_db_status status = end_frame(recorder, &once);
+    if (!status && !read)
+        status = set_failure(recorder, "out of memory");
+    else if (!status && several && !recorder->saved_processes)
+        status = set_failure(recorder, "all processes have ended: only their sum is known");
+    rtl_snapshot_free(&merged);
+    rtl_group_recorder_free(&once);
     return status;
 }

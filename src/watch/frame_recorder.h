@@ -19,17 +19,15 @@ struct rtl_frame_recorder {
     pid_t pid;
     const char *title; /* outlives the recorder */
     char path[RTL_RECORDER_PATH];
-    struct rtl_recording *recording; /* NULL = not recording */
+    struct rtl_recording *recording; /* of the first process; NULL = not recording */
     enum rtl_db_status last;         /* of the last frame */
     char why[512];                   /* reason of the last failure */
     struct rtl_process_set *set;     /* the watched processes, each of which gets its own recording; or NULL */
     struct rtl_group_recorder group;
-    bool grouped;
     struct rtl_group_recorder *once; /* while a snapshot of several processes is written; or NULL */
-    unsigned busy_ms;
-    char left_out[400];          /* why probes are no longer recorded; the caller clears it after reporting it */
-    struct rtl_probe_told probe; /* of process `pid` */
-    rtl_probe_of *probe_of;      /* returns the probe of any process, for snapshots of several; or NULL */
+    char left_out[400];              /* why probes are no longer recorded; the caller clears it after reporting it */
+    struct rtl_probe_told probe;     /* of process `pid` */
+    rtl_probe_of *probe_of;          /* returns the probe of any process, for snapshots of several; or NULL */
     const void *probe_context;
     uint32_t saved_kernels, saved_processes; /* by the last snapshot; processes: 0 for a single process */
     enum rtl_db_status missing;              /* why the end of the stopped recording could not be written */

@@ -2,7 +2,6 @@
 #include "watch/group_recorder.h"
 #include "base/version.h"
 #include "watch/proc_scan.h"
-#include "watch/proc_title.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,9 +17,9 @@ void rtl_group_recorder_init(struct rtl_group_recorder *group, const struct rtl_
 static void name_kernel(void *context, const struct rtl_kernel_snapshot *k, struct rtl_recorded_names *names)
 {
     const struct rtl_member_recording *m = context;
-    names->full = rtl_names_form(m->names, k->id, k->name, k->name_length, RTL_NAME_FULL);
-    names->short_name =
-        rtl_names_cell(m->names, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, m->ascii);
+    struct rtl_names *n = m->model_names ? m->model_names : m->names;
+    names->full = rtl_names_form(n, k->id, k->name, k->name_length, RTL_NAME_FULL);
+    names->short_name = rtl_names_cell(n, k->id, k->name, k->name_length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, m->ascii);
 }
 
 static void record_failure(struct rtl_group_recorder *group, enum rtl_db_status status, const char *why)
@@ -69,9 +68,10 @@ static unsigned lock_wait_ms(const struct rtl_group_recorder *group)
 static void open_recording(struct rtl_group_recorder *group, struct rtl_member_recording *m)
 {
     char title[160], why[512];
-    rtl_proc_title(m->pid, "", title, sizeof title);
+    if (!m->title)
+        rtl_proc_title(m->pid, "", title, sizeof title);
     struct rtl_recording_info info = {.kind = group->kind,
-                                      .title = title,
+                                      .title = m->title ? m->title : title,
                                       .interval_ns = group->options->delay_ns,
                                       .name_kernel = name_kernel,
                                       .context = m};
@@ -93,7 +93,8 @@ static bool write_frame(struct rtl_group_recorder *group, struct rtl_member_reco
         open_recording(group, m);
     if (!m->recording)
         return false;
-    rtl_recording_wait(m->recording, lock_wait_ms(group));
+    rtl_db_wait(rtl_recording_db(m->recording), lock_wait_ms(group));
+    rtl_recording_mark_step(m->recording, group->step);
     enum rtl_db_status status = rtl_recording_add(m->recording, snapshot, real_ns, ended);
     char left_out[sizeof group->left_out];
     if (*rtl_recording_left_out(m->recording, left_out, sizeof left_out))
@@ -156,11 +157,12 @@ static void keep_pending(struct rtl_group_recorder *group, struct rtl_member_rec
     }
     rtl_names_free(m->names);
     m->names = names;
+    m->model_names = NULL;
 }
 
 static void close_member(struct rtl_member_recording *m)
 {
-    if (m->borrowed)
+    if (m->first)
         return;
     rtl_recording_close(m->recording);
     m->recording = NULL;
@@ -193,14 +195,19 @@ void rtl_group_recorder_probe(struct rtl_group_recorder *group, pid_t pid, const
     }
 }
 
-bool rtl_group_recorder_continue(struct rtl_group_recorder *group, pid_t pid, struct rtl_recording *recording)
+struct rtl_recording *rtl_group_recorder_open_first(struct rtl_group_recorder *group, pid_t pid, const char *title,
+                                                    struct rtl_names *model_names)
 {
     struct rtl_member_recording *m = find_or_add_member(group, 0, pid);
-    if (!m)
-        return false;
-    m->recording = recording;
-    m->borrowed = true;
-    return true;
+    if (!m) {
+        record_failure(group, RTL_DB_FAILED, "out of memory");
+        return NULL;
+    }
+    m->title = title;
+    m->model_names = model_names;
+    m->first = true;
+    open_recording(group, m);
+    return m->recording;
 }
 
 void rtl_group_recorder_add(void *context, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
@@ -232,8 +239,7 @@ void rtl_group_recorder_add(void *context, uint32_t number, pid_t pid, const str
 void rtl_group_recorder_free(struct rtl_group_recorder *group)
 {
     for (uint32_t i = 0; i < group->count; i++) {
-        if (!group->members[i].borrowed)
-            rtl_recording_close(group->members[i].recording);
+        rtl_recording_close(group->members[i].recording);
         free_pending(&group->members[i]);
         rtl_names_free(group->members[i].names);
     }

@@ -25,8 +25,10 @@ struct rtl_member_recording {
     uint32_t number;
     pid_t pid;
     struct rtl_recording *recording; /* NULL: not opened yet, or the process has ended */
-    struct rtl_names *names;
-    bool borrowed, ended; /* borrowed: the caller owns and closes the recording */
+    const char *title;               /* NULL: as /proc has it */
+    struct rtl_names *names;         /* own names, because kernel ids are per process */
+    struct rtl_names *model_names;   /* used instead while the process is watched alone; or NULL */
+    bool first, ended;               /* first: its recording stays open after its end */
     bool ascii;
     struct rtl_snapshot *pending; /* last state that could not be written yet, with its own names; or NULL */
     uint64_t pending_real_ns;
@@ -41,6 +43,7 @@ struct rtl_group_recorder {
     uint32_t frame_members;  /* processes added to the current frame */
     enum rtl_db_status last; /* last failure in the current frame */
     enum rtl_db_status lost; /* set when a last state could not be kept: all later frames fail */
+    const char *step;        /* rtl_recording_mark_step of all members */
     bool busy;               /* the file is locked: other members of this frame don't wait again */
     char why[512];
     char left_out[400];     /* rtl_recording_left_out of a member */
@@ -51,8 +54,10 @@ struct rtl_group_recorder {
 /* `kind`, `path` and `options` outlive the recorder. */
 void rtl_group_recorder_init(struct rtl_group_recorder *group, const struct rtl_options *options, const char *kind,
                              const char *path, unsigned busy_ms);
-/* Continues a recording of a single process as the first member. False without memory. */
-bool rtl_group_recorder_continue(struct rtl_group_recorder *group, pid_t pid, struct rtl_recording *recording);
+/* Opens the recording of the first process, which the merge of several will number 0. Title and names outlive the
+ * recorder. On failure returns NULL, and the frame fails. */
+struct rtl_recording *rtl_group_recorder_open_first(struct rtl_group_recorder *group, pid_t pid, const char *title,
+                                                    struct rtl_names *model_names);
 /* Adds a process to the frame; a rtl_process_set_sink. */
 void rtl_group_recorder_add(void *group, uint32_t number, pid_t pid, const struct rtl_snapshot *snapshot,
                             uint64_t real_ns, bool ended);

@@ -3,15 +3,6 @@
 
 #include <string.h>
 
-static bool is_called(struct rtl_names *names, const struct rtl_kernel_snapshot *k, const char *text)
-{
-    static const enum rtl_name_form forms[] = {RTL_NAME_FULL, RTL_NAME_SHORT, RTL_NAME_TEMPLATE, RTL_NAME_MANGLED};
-    bool is = false;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms && !is; i++)
-        is = strcmp(rtl_names_form(names, k->id, k->name, k->name_length, forms[i]), text) == 0;
-    return is;
-}
-
 static void add_candidate(struct rtl_kernel_choice *choice, const struct rtl_kernel_snapshot *k)
 {
     uint32_t at = choice->count < RTL_CANDIDATES_MAX ? choice->count : RTL_CANDIDATES_MAX;
@@ -60,7 +51,8 @@ void rtl_kernel_choose(const struct rtl_snapshot *snapshot, struct rtl_names *na
             const struct rtl_kernel_snapshot *k = &snapshot->kernels[i];
             if (k->id < RTL_KERNEL_FIRST)
                 continue; /* it has no row */
-            if (whole ? is_called(names, k, text) : rtl_names_match(names, k->id, k->name, k->name_length, text))
+            if (whole ? rtl_names_is(names, k->id, k->name, k->name_length, text)
+                      : rtl_names_match(names, k->id, k->name, k->name_length, text))
                 add_candidate(choice, k);
         }
         if (whole && !choice->count)

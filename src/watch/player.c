@@ -1,7 +1,6 @@
 /* Reads the frames of a recording into a model. See player.h. */
 #include "watch/player.h"
 #include "text/text.h"
-#include "text/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,21 +34,21 @@ const char *rtl_player_why(const struct rtl_player *player)
     return player->group ? rtl_replay_group_why(player->group) : rtl_replay_why(player->replay);
 }
 
-uint64_t rtl_player_time(const struct rtl_player *player, uint32_t frame)
+static struct rtl_replay_moment frame_moment(const struct rtl_player *player, uint32_t frame)
 {
-    return player->group ? rtl_replay_group_time(player->group, frame) : rtl_replay_time(player->replay, frame);
+    if (player->group)
+        return rtl_replay_group_moment(player->group, frame);
+    return (struct rtl_replay_moment){rtl_replay_time(player->replay, frame), rtl_replay_mono(player->replay, frame)};
 }
 
-static uint64_t frame_mono(const struct rtl_player *player, uint32_t frame)
+uint64_t rtl_player_time(const struct rtl_player *player, uint32_t frame)
 {
-    return player->group ? rtl_replay_group_mono(player->group, frame) : rtl_replay_mono(player->replay, frame);
+    return frame_moment(player, frame).time_ns;
 }
 
 uint32_t rtl_player_find(const struct rtl_player *player, uint64_t time_ns)
 {
     uint32_t low = 0, high = player->frames;
-    if (!player->group)
-        return rtl_replay_find(player->replay, time_ns);
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (rtl_player_time(player, middle) <= time_ns)
@@ -58,11 +57,6 @@ uint32_t rtl_player_find(const struct rtl_player *player, uint64_t time_ns)
             high = middle;
     }
     return low ? low - 1 : 0;
-}
-
-uint64_t rtl_player_interval(const struct rtl_player *player)
-{
-    return rtl_replay_info(player->replay)->interval_ns;
 }
 
 void rtl_player_names(struct rtl_player *player, bool ascii)
@@ -74,6 +68,12 @@ void rtl_player_names(struct rtl_player *player, bool ascii)
         return;
     for (uint32_t n = 0; rtl_replay_kernel(player->replay, n, &id, &name, &length); n++)
         rtl_names_cell(player->model->names, id, name, length, RTL_NAME_SHORT, RTL_NAMES_WHOLE, ascii);
+}
+
+void rtl_player_mark_step(struct rtl_player *player, const struct rtl_options *options)
+{
+    const char *step = rtl_option_asked(options, RTL_OPTION_STEP) ? NULL : rtl_replay_info(player->replay)->step;
+    rtl_model_mark_step(player->model, step ? step : options->step); /* without memory steps are chosen automatically */
 }
 
 void rtl_player_close(struct rtl_player *player)
@@ -118,10 +118,10 @@ static enum rtl_db_status add_frame(struct rtl_player *player, uint32_t frame, b
  * and the window before it go back twice its length. */
 static uint32_t first_needed_frame(const struct rtl_player *player, uint32_t frame)
 {
-    uint64_t now = frame_mono(player, frame), window = player->model->window_ns;
+    uint64_t now = frame_moment(player, frame).mono_ns, window = player->model->window_ns;
     uint64_t span = window == RTL_WINDOW_ALL || window == RTL_WINDOW_INTERVAL ? 0 : 2 * window + window / 2;
     uint32_t from = frame;
-    while (from && (frame - from <= RTL_MODEL_HISTORY || now - frame_mono(player, from) <= span))
+    while (from && (frame - from <= RTL_MODEL_HISTORY || now - frame_moment(player, from).mono_ns <= span))
         from--;
     return from;
 }
@@ -138,7 +138,7 @@ enum rtl_db_status rtl_player_show(struct rtl_player *player, uint32_t frame)
         if (player->started && player->at < frame && player->at >= from)
             from = player->at + 1; /* the model already has the frames before */
         else
-            rtl_model_forget(player->model, frame_mono(player, frame));
+            rtl_model_forget(player->model, frame_moment(player, frame).mono_ns);
     }
     enum rtl_db_status status = RTL_DB_OK;
     for (; from <= frame && !status; from++)
@@ -146,11 +146,16 @@ enum rtl_db_status rtl_player_show(struct rtl_player *player, uint32_t frame)
     return status;
 }
 
+enum rtl_db_status rtl_player_skip_to(struct rtl_player *player, uint32_t frame)
+{
+    return add_frame(player, frame, true);
+}
+
 uint64_t rtl_player_gap(const struct rtl_player *player)
 {
     if (player->at + 1 >= player->frames)
         return 0;
-    return frame_mono(player, player->at + 1) - frame_mono(player, player->at);
+    return frame_moment(player, player->at + 1).mono_ns - frame_moment(player, player->at).mono_ns;
 }
 
 bool rtl_parse_seek(const char *text, uint64_t now_ns, uint64_t *to_ns)

@@ -8,6 +8,7 @@
 #define RTL_WATCH_PLAYER_H
 
 #include "model/model.h"
+#include "options/options.h"
 #include "record/replay.h"
 #include "watch/replay_group.h"
 
@@ -29,16 +30,20 @@ enum rtl_db_status rtl_player_open(struct rtl_player *player, const char *path, 
                                    size_t why_bytes);
 /* Makes short names in the recorder's order of kernels, so that they are equal to the recorder's. */
 void rtl_player_names(struct rtl_player *player, bool ascii);
+/* Marks steps as the command line asks, or else as the recorder's user did, or else as the settings say. */
+void rtl_player_mark_step(struct rtl_player *player, const struct rtl_options *options);
 void rtl_player_close(struct rtl_player *player);
 
 /* Shows a frame (bounded by the last). After a jump, first reads the frames that its window and trends need. */
 enum rtl_db_status rtl_player_show(struct rtl_player *player, uint32_t frame);
 
+/* Adds only this frame (below `frames`) to the model: its interval begins at the frame that was added before. */
+enum rtl_db_status rtl_player_skip_to(struct rtl_player *player, uint32_t frame);
+
 const char *rtl_player_why(const struct rtl_player *player);               /* last error, one line, or "" */
 uint64_t rtl_player_time(const struct rtl_player *player, uint32_t frame); /* ns since 1970 */
 uint32_t rtl_player_find(const struct rtl_player *player,
-                         uint64_t time_ns);                    /* last frame at or before the time, or 0 */
-uint64_t rtl_player_interval(const struct rtl_player *player); /* of the recorder */
+                         uint64_t time_ns); /* last frame at or before the time, or 0 */
 
 /* Returns the recorded time until the next frame; 0 at the end. */
 uint64_t rtl_player_gap(const struct rtl_player *player);

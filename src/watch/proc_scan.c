@@ -2,9 +2,10 @@
 #include "watch/proc_scan.h"
 #include "base/array.h"
 #include "model/member_names.h"
+#include "record/process_info.h"
 #include "shm/late_file.h"
 #include "shm/process.h"
-#include "watch/proc_title.h"
+#include "text/text.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -16,7 +17,7 @@
 
 enum { ARGUMENTS_MAX = 4096, ENVIRONMENT_MAX = 1 << 17, UNTRACED_MAX = 256 };
 
-static bool read_entry(pid_t pid, struct rtl_proc_entry *entry)
+bool rtl_proc_entry_read(pid_t pid, struct rtl_proc_entry *entry)
 {
     char stat[1024];
     int parent;
@@ -47,7 +48,7 @@ int rtl_proc_scan(struct rtl_proc_entry **entries)
     for (struct dirent *e; (e = readdir(dir));) {
         struct rtl_proc_entry entry;
         int pid = atoi(e->d_name);
-        if (pid <= 0 || !read_entry(pid, &entry))
+        if (pid <= 0 || !rtl_proc_entry_read(pid, &entry))
             continue;
         if (!rtl_grow(entries, &room, count + 1, sizeof **entries)) {
             free(*entries);
@@ -63,16 +64,10 @@ int rtl_proc_scan(struct rtl_proc_entry **entries)
     return (int)count;
 }
 
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* True if the file is called `name` or `name`.py. */
 static bool file_has_name(const char *path, const char *name)
 {
-    const char *file = file_name(path);
+    const char *slash = strrchr(path, '/'), *file = slash && slash[1] ? slash + 1 : path;
     size_t length = strlen(name);
     return !strncmp(file, name, length) && (!file[length] || !strcmp(file + length, ".py"));
 }
@@ -97,21 +92,31 @@ bool rtl_proc_has_name(pid_t pid, const char *name)
     return false;
 }
 
-/* True if the process has opened the file; false if that is not visible. Bounded. */
-static bool has_open(pid_t pid, const char *path)
+void rtl_proc_title(pid_t pid, const char *fallback, char *out, size_t size)
 {
-    char name[RTL_PROC_PATH_MAX], link[256];
-    bool held = false;
-    int left = RTL_FILES_MAX;
-    DIR *dir = opendir(rtl_proc_path(name, pid, "fd"));
-    if (!dir)
-        return false;
-    for (struct dirent *e; !held && left-- && (e = readdir(dir));) {
-        ssize_t n = readlinkat(dirfd(dir), e->d_name, link, sizeof link - 1);
-        held = n > 0 && (size_t)n == strlen(path) && !memcmp(link, path, (size_t)n);
+    char bytes[512];
+    ssize_t n = rtl_late_file(pid, "cmdline", bytes, sizeof bytes);
+    while (n > 0 && !bytes[n - 1])
+        n--;
+    if (n <= 0) {
+        snprintf(out, size, "%s", fallback);
+        return;
     }
-    closedir(dir);
-    return held;
+    const char *start = bytes;
+    for (ssize_t i = 0; i < n && bytes[i]; i++) /* "/usr/bin/python3 serve.py" -> "python3 serve.py" */
+        if (bytes[i] == '/' && i + 1 < n && bytes[i + 1])
+            start = bytes + i + 1;
+    for (ssize_t i = 0; i < n; i++)
+        if (!bytes[i])
+            bytes[i] = ' ';
+    rtl_text_escape(out, size, start, (size_t)(bytes + n - start));
+}
+
+void rtl_proc_user(pid_t pid, char *out, size_t size)
+{
+    char user[64];
+    rtl_process_user(pid, user, sizeof user);
+    rtl_text_escape(out, size, *user ? user : "?", *user ? strlen(user) : 1);
 }
 
 /* --- the rank of a worker --- */
@@ -160,15 +165,6 @@ static int option_number(const struct rtl_proc_text *arguments, const char *name
         at = next;
     }
     return -1;
-}
-
-/* Returns the coordinates in a worker's own title, without its folder. */
-static struct rtl_coordinates title_coordinates(const struct rtl_proc_text *arguments)
-{
-    const char *title = arguments->bytes, *end = end_of(title, arguments->bytes + arguments->size);
-    const char *slash = memrchr(title, '/', (size_t)(end - title));
-    title = slash ? slash + 1 : title;
-    return rtl_coordinates_find(title, (size_t)(end - title));
 }
 
 static int rank_variable(const struct rtl_proc_text *environment)
@@ -241,8 +237,12 @@ void rtl_rank_from(const struct rtl_proc_text *arguments, const struct rtl_proc_
     static const struct {
         const char *option, *letters;
     } options[] = {{"--rank", "R"}, {"--local-rank", "R"}, {"--local_rank", "R"}, {"--tp-rank", "TP"}};
-    /* the most reliable source first; the screen shows the letters before the number */
-    struct rtl_coordinates title = title_coordinates(arguments);
+    /* the most reliable source first: a worker's own title, without its folder; the screen shows the letters before the
+     * number */
+    const char *own = arguments->bytes, *end = end_of(own, own + arguments->size);
+    const char *slash = memrchr(own, '/', (size_t)(end - own));
+    own = slash ? slash + 1 : own;
+    struct rtl_coordinates title = rtl_coordinates_find(own, (size_t)(end - own));
     const char *letters = "R";
     rtl_coordinates_text(&title, info->label, sizeof info->label);
     info->rank = rtl_coordinates_rank(&title);
@@ -285,6 +285,18 @@ const struct rtl_proc_entry *rtl_proc_find(const struct rtl_proc_entry *entries,
     return count ? bsearch(&(struct rtl_proc_entry){.pid = pid}, entries, count, sizeof *entries, by_pid) : NULL;
 }
 
+bool rtl_proc_is_among(const struct rtl_proc_entry *entries, uint32_t count, pid_t pid, uint64_t start_time)
+{
+    const struct rtl_proc_entry *e = rtl_proc_find(entries, count, pid);
+    return e && e->start_time == start_time;
+}
+
+uint64_t rtl_proc_scan_pause(uint64_t took_ns, uint64_t least_ns)
+{
+    uint64_t pause = took_ns * 100 > least_ns ? took_ns * 100 : least_ns;
+    return pause < 10 * RTL_SEC ? pause : 10 * RTL_SEC;
+}
+
 void rtl_proc_member_info(pid_t pid, const struct rtl_reader *reader, struct rtl_member_info *info)
 {
     char bytes[ARGUMENTS_MAX], cgroup[4096], *own = NULL;
@@ -313,17 +325,13 @@ void rtl_untraced_find(struct rtl_untraced *untraced, const struct rtl_process_r
     struct rtl_proc_entry *all;
     int found = rtl_proc_scan(&all);
     rtl_untraced_free(untraced);
-    for (int i = 0; i < found && untraced->count < UNTRACED_MAX; i++) {
+    untraced->list = calloc(UNTRACED_MAX, sizeof *untraced->list);
+    for (int i = 0; untraced->list && i < found && untraced->count < UNTRACED_MAX; i++) {
         bool traced = false;
         for (uint32_t r = 0; r < count; r++)
             traced |= !rows[r].member->ended && rows[r].member->info.pid == all[i].pid;
-        if (traced || !has_open(all[i].pid, "/dev/kfd"))
-            continue;
-        struct rtl_member_info *more = realloc(untraced->list, (untraced->count + 1) * sizeof *more);
-        if (!more)
-            break;
-        untraced->list = more;
-        rtl_proc_member_info(all[i].pid, NULL, &untraced->list[untraced->count++]);
+        if (!traced && rtl_process_has_open(all[i].pid, "/dev/kfd"))
+            rtl_proc_member_info(all[i].pid, NULL, &untraced->list[untraced->count++]);
     }
     if (found >= 0)
         free(all);

@@ -3,26 +3,21 @@
 #include "launch/launch.h"
 #include "base/clock.h"
 #include "model/merge.h"
-#include "watch/heartbeat.h"
 #include "watch/proc_scan.h"
 #include "watch/attach_backoff.h"
 #include "watch/attach.h"
-#include "watch/proc_title.h"
+#include "watch/restart.h"
 #include "watch/users.h"
+#include "shm/control_client.h"
 #include "shm/hip_api_reader.h"
 #include "shm/process.h"
-#include "text/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    PROCESSES_MAX = RTL_MEMBERS_MAX - RTL_MEMBERS_ENDED_MAX - 1,
-    SCAN_SHARE = 100,        /* scans take 1 / SCAN_SHARE of the CPU time */
-    SCAN_PAUSE_SECONDS = 10, /* longest pause between scans */
-};
+enum { PROCESSES_MAX = RTL_MEMBERS_MAX - RTL_MEMBERS_ENDED_MAX - 1 };
 
 static const uint64_t INFO_NS = 5 * RTL_SEC;
 
@@ -30,7 +25,8 @@ struct watched_process {
     pid_t pid;
     uint64_t start_time;
     struct rtl_attach attach;
-    struct rtl_heartbeat heartbeat;
+    struct rtl_control_link control; /* without a page it gets no heartbeat */
+    bool control_refused;            /* the process belongs to another user */
     struct rtl_hip_api_source calls;
     struct rtl_user *user;
     uint64_t bytes;   /* of memory that the user pays for */
@@ -62,6 +58,7 @@ struct rtl_process_set {
     void *sink_context;
     rtl_process_set_listener *listener;
     void *listener_context;
+    struct rtl_restart restart;  /* of a process that is only observed */
     bool launcher[RTL_PIDS_MAX]; /* by index of options->pids: untraced, so only its descendants are watched */
 };
 
@@ -70,14 +67,11 @@ struct rtl_process_set {
 static bool is_asked_for(const struct rtl_process_set *set, const struct rtl_proc_entry *e, bool first)
 {
     const struct rtl_options *o = set->options;
-    if (o->all)
+    if (o->all || rtl_proc_is_among(set->known, set->known_count, e->pid, e->start_time))
         return true;
     /* only at the start: a pid that is reused later belongs to another process */
     for (uint32_t i = 0; first && i < o->pid_count; i++)
         if (o->pids[i] == e->pid)
-            return true;
-    for (uint32_t i = 0; i < set->known_count; i++)
-        if (set->known[i].pid == e->pid && set->known[i].start_time == e->start_time)
             return true;
     return o->process && e->pid != getpid() && rtl_proc_has_name(e->pid, o->process);
 }
@@ -137,23 +131,16 @@ static bool may_read(const struct watched_process *process)
     return rtl_user_may_read(process->user, rtl_mono_ns());
 }
 
-/* True if the process lives. Charges its user: if the process has closed its descriptor, this reads its maps, which may
- * be long. */
 static bool is_alive(const struct watched_process *process)
 {
-    if (!process->alive || !may_read(process))
-        return process->alive;
-    uint64_t from = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    bool alive = rtl_attach_alive(&process->attach);
-    rtl_user_charge(process->user, rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from);
-    return alive;
+    return process->alive && rtl_attach_alive_charged(&process->attach, process->user);
 }
 
 /* --- attaching and ending --- */
 
 static void free_process(struct watched_process *process)
 {
-    rtl_heartbeat_close(&process->heartbeat);
+    rtl_control_close(&process->control);
     rtl_hip_api_source_close(&process->calls);
     rtl_attach_close(&process->attach);
     free(process);
@@ -274,7 +261,8 @@ static enum rtl_reader_status add_process(struct rtl_process_set *set, const str
     process->user = user;
     user->processes++;
     process->alive = true;
-    rtl_heartbeat_open(&process->heartbeat, attach.reader);
+    if (attach.reader) /* an observed process has no library to receive heartbeats */
+        process->control_refused = rtl_control_open(attach.reader, &process->control, NULL, 0) == RTL_READER_PERMISSION;
     rtl_hip_api_source_open(&process->calls);
     set->processes[set->count++] = process;
     if (set->options->apart && !set->merge)
@@ -304,8 +292,7 @@ static struct rtl_proc_entry entry_of(pid_t pid)
     return (struct rtl_proc_entry){.pid = pid, .start_time = process.start_time};
 }
 
-/* Attaches to a process if it is traced. Its user pays for the time, unless it has no segment and the check was short.
- */
+/* Attaches to a process if it is traced. Its user pays for the time, but not for a short check without a segment. */
 static void try_process(struct rtl_process_set *set, const struct rtl_proc_entry *e, bool first)
 {
     struct rtl_attach attach;
@@ -331,12 +318,9 @@ static void scan_for_new(struct rtl_process_set *set, bool first)
             if (!is_watched(set, &set->known[i]))
                 try_process(set, &set->known[i], first);
     }
-    uint64_t pause = (rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from) * SCAN_SHARE;
-    uint64_t least =
-        set->options->trace ? RTL_SEC / 20 : RTL_SEC; /* a trace misses the dispatches before it attaches */
-    uint64_t most = SCAN_PAUSE_SECONDS * RTL_SEC;
-    pause = pause < least ? least : pause;
-    set->scan_ns = rtl_mono_ns() + (pause < most ? pause : most);
+    uint64_t took = rtl_clock_ns(CLOCK_THREAD_CPUTIME_ID) - from;
+    /* a trace misses the dispatches before it attaches */
+    set->scan_ns = rtl_mono_ns() + rtl_proc_scan_pause(took, set->options->trace ? RTL_SEC / 20 : RTL_SEC);
 }
 
 /* --- opening --- */
@@ -504,8 +488,8 @@ static enum rtl_reader_status read_process(struct rtl_process_set *set, struct w
         part.taken_mono_ns = now;
         process->was_read = true;
         process->retry = !rtl_merge_update(set->merge, process->member, &part);
-        if (process->retry)
-            rtl_attach_forget(&process->attach);
+        if (process->retry && process->attach.reader)
+            rtl_reader_forget(process->attach.reader);
         if (sink)
             sink(set->sink_context, process->member, process->pid, &part, set->real_ns, !alive);
         uint64_t bytes = rtl_merge_memory(set->merge, process->member) +
@@ -655,7 +639,17 @@ static struct watched_process *first_alive(const struct rtl_process_set *set)
 
 void rtl_process_set_read_heartbeat(struct rtl_process_set *set, struct rtl_model *model)
 {
-    rtl_heartbeat_read(&first_alive(set)->heartbeat, model);
+    const struct watched_process *process = first_alive(set);
+    const struct rtl_reader *reader = process->attach.reader;
+    if (!model)
+        return;
+    model->watcher = rtl_control_writer(&process->control);
+    model->wanted = reader ? rtl_mode_read(rtl_control_requested_mode(reader, &process->control)) : RTL_MODE_NONE;
+    if (reader && model->latest && model->latest->snapshot.mode == RTL_MODE_CALLS)
+        model->wanted = rtl_mode_with(true, model->wanted);
+    if (reader && !process->control.page)
+        snprintf(model->no_heartbeat, sizeof model->no_heartbeat, "%s",
+                 process->control_refused ? "another user's process" : "no control page");
 }
 
 void rtl_process_set_send_heartbeat(struct rtl_process_set *set, struct rtl_model *model)
@@ -663,7 +657,7 @@ void rtl_process_set_send_heartbeat(struct rtl_process_set *set, struct rtl_mode
     rtl_process_set_read_heartbeat(set, model);
     for (uint32_t i = 0; i < set->count; i++)
         if (set->processes[i]->alive)
-            rtl_heartbeat_send(&set->processes[i]->heartbeat, NULL);
+            rtl_control_heartbeat(&set->processes[i]->control);
 }
 
 enum rtl_reader_status rtl_process_set_request_mode(struct rtl_process_set *set, enum rtl_mode mode, uint32_t *asked,
@@ -681,10 +675,7 @@ enum rtl_reader_status rtl_process_set_request_mode(struct rtl_process_set *set,
             last = rtl_explain(RTL_READER_NOT_TRACED, why, why_bytes,
                                "process %d is only observed: without librtl.so it has no mode",
                                (int)set->processes[i]->pid);
-        if (!reader)
-            continue;
-        last = rtl_control_open(reader, &link, why, why_bytes);
-        if (last != RTL_READER_OK)
+        if (!reader || (last = rtl_control_open(reader, &link, why, why_bytes)) != RTL_READER_OK)
             continue;
         rtl_control_request_mode(reader, &link, mode);
         rtl_control_close(&link);
@@ -700,6 +691,16 @@ uint32_t rtl_process_set_observed_pids(const struct rtl_process_set *set, pid_t 
         if (set->processes[i]->alive && !set->processes[i]->attach.reader)
             pids[count++] = set->processes[i]->pid;
     return count;
+}
+
+const struct rtl_restart *rtl_process_set_restart(struct rtl_process_set *set)
+{
+    pid_t pid;
+    if (!rtl_process_set_observed_pids(set, &pid, 1))
+        return NULL;
+    if (pid != set->restart.pid)
+        rtl_restart_read(pid, &set->restart);
+    return &set->restart;
 }
 
 struct rtl_reader *rtl_process_set_reader(const struct rtl_process_set *set, uint32_t at, pid_t *pid)

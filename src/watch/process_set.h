@@ -19,6 +19,7 @@
 #include "shm/segment_reader.h"
 
 struct rtl_process_set;
+struct rtl_restart;
 
 /* Attaches to the processes of the options. If there is none, `why` gets one line. */
 enum rtl_reader_status rtl_process_set_open(const struct rtl_options *options, struct rtl_process_set **set, char *why,
@@ -56,10 +57,16 @@ void rtl_process_set_on_snapshot(struct rtl_process_set *set, rtl_process_set_si
 /* Called for each traced process that joins from now on. NULL = none. */
 typedef void rtl_process_set_listener(void *context, pid_t pid);
 void rtl_process_set_on_join(struct rtl_process_set *set, rtl_process_set_listener *listener, void *context);
+/* A trace that is recorded meanwhile. */
+struct rtl_trace_status {
+    const char *(*trouble)(void *context); /* returns one line, or NULL without failure */
+    void *context;
+};
 /* Like rtl_process_set_alive for callers without snapshots: also drops ended processes. */
 bool rtl_process_set_poll(struct rtl_process_set *set);
 
-/* Sends the heartbeat to all processes (heartbeat.h). The model may be NULL. */
+/* Sends the heartbeat to all processes (shm/control_client.h), and reads it: the model, which may be NULL, gets the
+ * requested mode, the sender of the last heartbeat, or the reason why this viewer can't send one. */
 void rtl_process_set_send_heartbeat(struct rtl_process_set *set, struct rtl_model *model);
 void rtl_process_set_read_heartbeat(struct rtl_process_set *set, struct rtl_model *model);
 
@@ -68,6 +75,8 @@ enum rtl_reader_status rtl_process_set_request_mode(struct rtl_process_set *set,
                                                     char *why, size_t why_bytes);
 /* Writes at most `room` pids of processes that are only observed; returns their number. */
 uint32_t rtl_process_set_observed_pids(const struct rtl_process_set *set, pid_t *pids, uint32_t room);
+/* Returns the restart of the first process that is only observed; NULL: there is none. Valid until the next call. */
+const struct rtl_restart *rtl_process_set_restart(struct rtl_process_set *set);
 
 /* Returns the readers of traced processes by index; NULL after the last. */
 struct rtl_reader *rtl_process_set_reader(const struct rtl_process_set *set, uint32_t at, pid_t *pid);

@@ -1,7 +1,6 @@
 /* Merges recorded processes moment by moment. See replay_group.h. */
 #include "watch/replay_group.h"
 #include "model/merge.h"
-#include "watch/proc_title.h"
 #include "text/text.h"
 
 #include <stdio.h>
@@ -9,10 +8,6 @@
 #include <string.h>
 
 enum { GROUP_MAX = RTL_MEMBERS_MAX - RTL_MEMBERS_ENDED_MAX - 1 };
-
-struct replay_moment {
-    uint64_t time_ns, mono_ns;
-};
 
 struct replay_member {
     struct rtl_replay *replay;
@@ -26,7 +21,7 @@ struct replay_member {
 struct rtl_replay_group {
     struct replay_member members[GROUP_MAX]; /* in the order of their first frames */
     uint32_t count;
-    struct replay_moment *moments;
+    struct rtl_replay_moment *moments;
     uint32_t moment_count;
     struct rtl_merge *merge;
     bool introduced; /* names and GPUs have the numbers that the viewer gave them */
@@ -37,10 +32,15 @@ struct rtl_replay_group {
 
 static int by_time(const void *a, const void *b)
 {
-    const struct replay_moment *x = a, *y = b;
+    const struct rtl_replay_moment *x = a, *y = b;
     if (x->mono_ns != y->mono_ns)
         return x->mono_ns < y->mono_ns ? -1 : 1;
     return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+static struct rtl_replay_moment moment_of(const struct rtl_replay *replay, uint32_t frame)
+{
+    return (struct rtl_replay_moment){rtl_replay_time(replay, frame), rtl_replay_mono(replay, frame)};
 }
 
 static bool find_moments(struct rtl_replay_group *g)
@@ -52,11 +52,9 @@ static bool find_moments(struct rtl_replay_group *g)
     if (!g->moments)
         return false;
     all = 0;
-    for (uint32_t i = 0; i < g->count; i++) {
-        const struct rtl_replay *r = g->members[i].replay;
-        for (uint32_t f = 0; f < rtl_replay_info(r)->frames; f++)
-            g->moments[all++] = (struct replay_moment){rtl_replay_time(r, f), rtl_replay_mono(r, f)};
-    }
+    for (uint32_t i = 0; i < g->count; i++)
+        for (uint32_t f = 0; f < rtl_replay_info(g->members[i].replay)->frames; f++)
+            g->moments[all++] = moment_of(g->members[i].replay, f);
     qsort(g->moments, all, sizeof *g->moments, by_time);
     for (size_t i = 0; i < all; i++)
         if (!g->moment_count || by_time(&g->moments[i], &g->moments[g->moment_count - 1]))
@@ -67,9 +65,10 @@ static bool find_moments(struct rtl_replay_group *g)
 static bool frame_is_at(const struct rtl_replay_group *g, const struct replay_member *m, uint32_t frame,
                         uint32_t moment)
 {
-    return frame < rtl_replay_info(m->replay)->frames &&
-           rtl_replay_mono(m->replay, frame) == g->moments[moment].mono_ns &&
-           rtl_replay_time(m->replay, frame) == g->moments[moment].time_ns;
+    if (frame >= rtl_replay_info(m->replay)->frames)
+        return false;
+    struct rtl_replay_moment at = moment_of(m->replay, frame);
+    return !by_time(&at, &g->moments[moment]);
 }
 
 static int by_arrival(const void *a, const void *b)
@@ -117,15 +116,8 @@ enum rtl_db_status rtl_replay_group_open(const char *path, struct rtl_replay *re
         free(recordings);
         return status;
     }
-    struct rtl_replay_group *g = calloc(1, sizeof *g);
-    if (g)
-        snprintf(g->why, sizeof g->why, "out of memory");
+    struct rtl_replay_group *g = count <= GROUP_MAX ? calloc(1, sizeof *g) : NULL;
     status = g ? RTL_DB_OK : RTL_DB_FAILED;
-    if (g && count > GROUP_MAX) {
-        snprintf(g->why, sizeof g->why, "%s has %u processes of the same time, which is too many: choose one with -p",
-                 path, (unsigned)count);
-        status = RTL_DB_FAILED;
-    }
     for (uint32_t i = 0; !status && i < count; i++)
         status = add_member(g, path, recordings[i]);
     free(recordings);
@@ -134,11 +126,14 @@ enum rtl_db_status rtl_replay_group_open(const char *path, struct rtl_replay *re
     if (!status && (!find_moments(g) || !(g->merge = rtl_merge_create())))
         status = RTL_DB_FAILED;
     if (status) {
-        snprintf(why, why_bytes, "%s", g ? g->why : "out of memory");
+        if (count > GROUP_MAX)
+            snprintf(why, why_bytes, "%s has %u processes of the same time, which is too many: choose one with -p",
+                     path, (unsigned)count);
+        else
+            snprintf(why, why_bytes, "%s", g && g->why[0] ? g->why : "out of memory");
         rtl_replay_group_close(g);
         return status;
     }
-    g->why[0] = 0;
     arrange(g);
     *out = g;
     return RTL_DB_OK;
@@ -160,14 +155,9 @@ uint32_t rtl_replay_group_frames(const struct rtl_replay_group *g)
     return g->moment_count;
 }
 
-uint64_t rtl_replay_group_time(const struct rtl_replay_group *g, uint32_t frame)
+struct rtl_replay_moment rtl_replay_group_moment(const struct rtl_replay_group *g, uint32_t frame)
 {
-    return g->moments[frame].time_ns;
-}
-
-uint64_t rtl_replay_group_mono(const struct rtl_replay_group *g, uint32_t frame)
-{
-    return g->moments[frame].mono_ns;
+    return g->moments[frame];
 }
 
 pid_t rtl_replay_group_pid(const struct rtl_replay_group *g)
@@ -248,7 +238,7 @@ static uint32_t frame_at(const struct rtl_replay_group *g, const struct replay_m
     uint32_t low = 0, high = rtl_replay_info(m->replay)->frames;
     while (low < high) {
         uint32_t middle = (low + high) / 2;
-        struct replay_moment at = {rtl_replay_time(m->replay, middle), rtl_replay_mono(m->replay, middle)};
+        struct rtl_replay_moment at = moment_of(m->replay, middle);
         if (by_time(&at, &g->moments[moment]) <= 0)
             low = middle + 1;
         else

@@ -11,6 +11,9 @@
 #include "record/replay.h"
 
 struct rtl_replay_group;
+struct rtl_replay_moment {
+    uint64_t time_ns, mono_ns; /* since 1970; CLOCK_MONOTONIC of the recorder */
+};
 
 /* Opens the recordings that were made together with this one. If there are fewer than two, *group is NULL. On failure
  * `why` gets one line. */
@@ -19,8 +22,7 @@ enum rtl_db_status rtl_replay_group_open(const char *path, struct rtl_replay *re
 void rtl_replay_group_close(struct rtl_replay_group *group); /* NULL is allowed */
 
 uint32_t rtl_replay_group_frames(const struct rtl_replay_group *group);
-uint64_t rtl_replay_group_time(const struct rtl_replay_group *group, uint32_t frame);
-uint64_t rtl_replay_group_mono(const struct rtl_replay_group *group, uint32_t frame);
+struct rtl_replay_moment rtl_replay_group_moment(const struct rtl_replay_group *group, uint32_t frame);
 pid_t rtl_replay_group_pid(const struct rtl_replay_group *group);                    /* of the first process */
 int64_t rtl_replay_group_recording(const struct rtl_replay_group *group, pid_t pid); /* of the process; 0 = none */
 const char *rtl_replay_group_why(const struct rtl_replay_group *group);

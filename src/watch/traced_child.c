@@ -82,21 +82,16 @@ static bool explain_file(const struct rtl_launch *launch, char *why, size_t why_
     char reason[200];
     struct rtl_elf_file *elf = malloc(sizeof *elf);
     const char *name = launch->command[0];
-    bool explained = false;
-    if (elf && strchr(name, '/') && rtl_elf_read(name, elf, reason, sizeof reason) && elf->elf) {
-        explained = true;
-        if (elf->bits32)
-            snprintf(why, why_bytes, "%s is a 32-bit program: ROCm and librtl.so have 64 bits", name);
-        else if (!elf->interpreter[0] && !elf->dynamic)
-            snprintf(why, why_bytes,
-                     "%s is linked statically: it can load neither this system's ROCm nor "
-                     "librtl.so",
-                     name);
-        else
-            explained = false;
-    }
+    const char *what = NULL;
+    if (elf && strchr(name, '/') && rtl_elf_read(name, elf, reason, sizeof reason) && elf->elf)
+        what = elf->bits32 ? "is a 32-bit program: ROCm and librtl.so have 64 bits"
+               : !elf->interpreter[0] && !elf->dynamic
+                   ? "is linked statically: it can load neither this system's ROCm nor librtl.so"
+                   : NULL;
+    if (what)
+        snprintf(why, why_bytes, "%s %s", name, what);
     free(elf);
-    return explained;
+    return what;
 }
 
 void rtl_traced_child_explain(const struct rtl_traced_child *child, char *why, size_t why_bytes)

@@ -26,7 +26,7 @@ struct rtl_user {
     uid_t uid;
     bool trusted, several, view; /* the reader's own user; the shared account; see struct rtl_users */
     uint32_t processes;
-    uint32_t names, gpus; /* in use; only rtl-top serve counts them (serve/shares.h) */
+    uint32_t names, gpus; /* in use; only rtl-top serve counts them (serve/totals.h) */
     uint64_t bytes;
     int64_t left_ns; /* reading time left; negative: debt */
     uint64_t at_ns;

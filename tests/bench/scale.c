@@ -17,8 +17,8 @@
 #include "shm/segment_writer.h"
 #include "stats/recorder.h"
 #include "text/units.h"
-#include "tui/draw.h"
-#include "tui/ui.h"
+#include "tui/draw_views.h"
+#include "tui/ui_state.h"
 
 enum { PROCESSES_MAX = 64, GPUS = 16, QUEUES = 3, FRAMES = 30 };
 

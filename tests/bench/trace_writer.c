@@ -69,7 +69,7 @@ int main(int argc, char **argv)
                                              .grid = {256 * (1 + (random >> 50 & 4095)), 1, 1},
                                              .workgroup = {256, 1, 1}};
             end[q] = event.start_ns + event.duration_ns;
-            rtl_event_put(&s, &event);
+            rtl_event_put_linked(&s, &event, NULL);
         }
         __atomic_store_n(&s.queues[0].injected, n, __ATOMIC_RELAXED);
         __atomic_store_n(&s.queues[0].completed, n, __ATOMIC_RELAXED);

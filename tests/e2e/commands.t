@@ -37,7 +37,11 @@ is "replay: prints the same as -r" "$("$top" replay --csv "$work/run.db" | md5su
 has "snapshot: adds to an existing file" "$("$top" snapshot -p "$demo" "$work/run.db")" '5 kernels of process [0-9]* written to'
 has "mode: refuses to change a mode that can't be changed" "$("$top" mode -p "$demo" lite 2>&1)" '[Mm]ode'
 has "record without a process: lists the processes" "$("$top" record "$work/x.db" 2>&1)" "-p PID.* $demo"
-is "completions --pids: lists the process once" "$("$top" completions --pids | grep -cx "$demo")" 1
+is "completions --words: offers the process once" "$("$top" completions --words -- mode -p '' | grep -cx "$demo")" 1
+is "completions --words: offers a sort key behind =" "$("$top" completions --words -- --sort=p9 | grep -c '^--sort=p99	')" 1
+is "completions --words: offers nothing for a number" "$("$top" completions --words -- record -n '')" ""
+is "completions --words: completes no command behind an option" "$("$top" completions --words -- -a '')" ""
+is "completions --words: offers all commands for the first word" "$("$top" completions --words -- '' | cut -f1)" "$commands"
 check "record without a terminal: prints no progress" test ! -s "$work/err"
 has "--version: prints compiler and libraries" "$("$top" --version | tr '\n' '|')" '^rtl-top [0-9.]* .*built with (gcc|clang) .*SQLite 3\.[0-9.]*, ncurses'
 end_process "$demo"
@@ -96,7 +100,7 @@ if command -v zsh >/dev/null; then
 zmodload zsh/zpty
 zpty shell "TERM=dumb zsh -f -i"
 zpty -w shell "PS1= PS2= RPS1=; unsetopt prompt_cr prompt_sp; fpath=($2 \$fpath); autoload -U compinit; compinit -u -D"
-zpty -w shell 'rtl-top() { [ "$1" = completions ] && echo 4711 || print -r -- G"OT <$*> EN"D; }'
+zpty -w shell 'rtl-top() { case "$*" in *" -p ") echo 4711;; completions*) command rtl-top "$@";; *) print -r -- G"OT <$*> EN"D; esac; }'
 zpty -w shell 'echo READY""NOW'
 zpty -r -m shell REPLY '*READYNOW*'
 zpty -w -n shell "$1"

@@ -72,7 +72,7 @@ is "diff --json: has the functions' calls" "$("$top" diff --json "$work/once.db"
 lock_for_viewing_all
 has "JSON and list: the mode is hip" "$(jq -r .mode "$work/frame") $("$top" list | grep hip_links)" '^hip .* hip '
 unlock_viewing
-same='.api | del(.functions[].window) | del(.ranges[].window)'
+same='.api | del(.functions[].window, .ranges[].window, .nested[].window_share, .nested[].window_gpu_share)'
 is "snapshot with ranges: the API data equals the live frame" "$("$top" replay "$work/links.db" --json | jq -Sc "$same")" "$(jq -Sc "$same" "$work/frame")"
 start_terminal 120 40 "exec '$top' -p $program -d 0.2 --window all"
 check "screen: kernels have the column LAUNCH" shows "LAUNCH"

@@ -78,7 +78,10 @@ has "auto without a viewer: the library creates no signal" "$(dump_segment signa
 is "auto without a viewer: mode and state are auto counting" "$(segment_word mode) $(segment_word in_force)" "auto counting"
 check "auto without a viewer: the worker parks" wait_until 60 is_parked
 check "auto without a viewer: dispatches don't wake the worker" sleeps_through run_and_sign
-has "auto: a single frame shows the counting state" "$("$top" -b -n 1 -p "$program")" '^mode auto: counting, .*unwatched 100'
+has "auto: a single frame shows the counting state" "$("$top" -b -n 1 --window all -p "$program")" '^mode auto: counting, .*unwatched 100'
+unknown_gpu='{"busy":null,"verdict":null,"wait_p99_ns":null'
+is "auto without a viewer: JSON leaves the GPU unknown" "$("$top" --json -n 1 -d 0.2 -p "$program" | jq -c '.gpus[0] | {busy, verdict, wait_p99_ns, unknown}')" \
+    "$unknown_gpu,\"unknown\":\"counting\"}"
 check "auto: a single frame doesn't wake the worker" sleeps_through send run 100
 is "auto: a single frame times nothing" "$(segment_number timed)" 0
 
@@ -165,6 +168,11 @@ send sign 300
 send run 300
 is "off: nothing is counted" "$(segment_number counted)" "$counted"
 has "off: the text line shows the mode" "$("$top" -b -n 1 -p "$program")" '^mode off: nothing is counted now, '
+is "off: JSON leaves the GPU unknown" "$("$top" --json -n 1 -d 0.2 -p "$program" | jq -c '.gpus[0] | {busy, verdict, wait_p99_ns, unknown}')" \
+    "$unknown_gpu,\"unknown\":\"mode_off\"}"
+is "off: JSON has no depth and no window" "$("$top" --json -n 1 -d 0.2 -p "$program" | jq -c '[.queues[0].depth, .kernels[0].window.calls]')" '[null,null]'
+has "off: text has no busy, depth, wait and rate" "$("$top" -b -n 1 -d 0.2 -p "$program")" '^G0 .*busy -  .*depth -  wait p99 -  not known: mode off'
+has "off: text has no rate of dispatches" "$("$top" -b -n 1 -d 0.2 -p "$program")" '^dispatches -/s'
 for mode in auto off lite off default off full; do change_mode "$mode"; done
 check "off and on: the last mode wins" wait_until 60 is_in_force "default timing"
 send ebb

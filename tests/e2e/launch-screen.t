@@ -66,6 +66,16 @@ shows '\[LIVE\]'
 find_child
 keys q
 shows 'the command still runs'
+kill -9 "$child"
+check "key q: the question closes when the command ends" shows 'the command has ended; q quits' '\[EXITED\]'
+keys q
+check "key q: quits at once after the command has ended" terminal_restored
+
+start_session "$say"
+shows '\[LIVE\]'
+find_child
+keys q
+shows 'the command still runs'
 keys e
 check "key e: restores the terminal" terminal_restored
 check "key e: says how the command ended" shows 'was ended by signal 15' 'status 143'

@@ -159,7 +159,7 @@ after=$(awk '/^Rss:/ { n += $2 } END { print n }' "/proc/$program/smaps")
 check "20 GB of memory: observing makes nothing resident" test "$after" -lt $((resident + 65536))
 # The bytes that attaching reads: on a loaded machine a better measure than its time (tests/bench/observe measures that).
 # All page starts of 20 GB would be 5,242,880 reads and a gigabyte.
-if strace -o "$work/reads" -f -e trace=process_vm_readv "$O/rtl-top" -p "$program" --json -n 1 >"$work/json" 2>/dev/null 3>&-; then
+if strace -o "$work/reads" -f -e trace=process_vm_readv "$O/rtl-top" -p "$program" -b -n 1 --window all >"$work/text" 2>/dev/null 3>&-; then
     bytes=$(awk '/process_vm_readv/ && $NF > 0 { n += $NF } END { print n + 0 }' "$work/reads")
     echo "# of its memory: $bytes bytes in $(grep -c process_vm_readv "$work/reads") calls"
     check "20 GB of memory: attaching reads less than 4 MB" test "$bytes" -gt 1000 -a "$bytes" -lt 4000000

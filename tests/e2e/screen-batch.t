@@ -21,15 +21,15 @@ start_demo --kernels 30 --gpus 2 --rate 5000
 is "JSON: one line for each frame" "$(wc -l <"$work/json")" 3
 is "JSON: jq reads every line as an object" "$(jq -c 'type' "$work/json" | sort | uniq -c | tr -s ' ')" ' 3 "object"'
 is "JSON: keys of a frame" "$(jq -rs '.[2] | keys_unsorted | join(" ")' "$work/json")" \
-    'version pid comm time_ns time_ns_text window_ns mode in_force state notes dispatches signals queues gpus copies api kernels'
+    'version pid comm time_ns time_ns_text window_ns mode in_force state notes dispatches signals queues gpus copies api step kernels'
 is "JSON: keys of a kernel" "$(jq -rs '.[2].kernels[0] | keys_unsorted | join(" ")' "$work/json")" \
     'name short family calls timed total_ns min_ns max_ns p50_ns p90_ns p99_ns launch_p50_ns launch_p99_ns window'
 is "JSON: keys of a kernel's window" "$(jq -rs '.[2].kernels[0].window | keys_unsorted | join(" ")' "$work/json")" 'calls total_ns p50_ns p99_ns launch_p50_ns launch_p99_ns p50_change p99_change'
-is "JSON: keys of a queue" "$(jq -rs '.[2].queues[0] | keys_unsorted | join(" ")' "$work/json")" 'id gpu name way way_why depth dispatches wait gap failed error'
+is "JSON: keys of a queue" "$(jq -rs '.[2].queues[0] | keys_unsorted | join(" ")' "$work/json")" 'id gpu name way way_why depth dispatches wait gap window failed error'
 is "JSON: queues have path and reason" "$(jq -rs '.[2].queues[:2][] | "\(.way) \(.way_why)"' "$work/json" | tr '\n' '|')" \
     'native default|demoted index_moved|'
 is "JSON: keys of signals, GPUs, dispatches and waits" "$(jq -rs '.[2] | (.signals, .gpus[0], .dispatches, .queues[0].wait) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
-    'in_use free created peak limit|id name pci uuid busy busy_ns verdict host_call host_call_share wait_p99_ns idle clock|counted timed untimed|p50_ns p99_ns|'
+    'in_use free created peak limit|id name pci uuid busy busy_ns verdict verdict_sentence unknown host_call host_call_share wait_p99_ns idle causes gaps clock|counted timed untimed|p50_ns p99_ns|'
 is "JSON: keys of an idle class and of a GPU's clock" "$(jq -rs '.[2].gpus[0] | (.idle[0], .clock) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
     'below_ns count total_ns|tick_hz residual_ns residual_max_ns drift_ppm|'
 is "JSON: keys of copies" "$(jq -rs '.[2].copies[0] | (., .window) | keys_unsorted | join(" ")' "$work/json" | tr '\n' '|')" \
@@ -40,8 +40,15 @@ is "JSON: the bandwidth of copies is the window's" "$(jq -s '[.[1:][] | .window_
     | .bytes_per_s - .bytes * 1e9 / $ns] | length > 0 and all(. < 2 and . > -2)' "$work/json")" true
 is "JSON: idle classes ascend, the last has no bound" "$(jq -rs '.[2].gpus[0].idle | map(.below_ns) | (.[:-1] | . == sort and . == unique and length > 3) and .[-1] == null' "$work/json")" true
 is "JSON: every value that is not a name is a number or null" "$(jq -s '[.[] | paths(scalars, . == null) as $p
-    | select($p[-1] | tostring | test("^(name|short|family|comm|mode|in_force|state|pci|uuid|verdict|direction|way|way_why|[a-z_]+_text)$") | not) | getpath($p) | type] | unique - ["null", "number"]' -c "$work/json")" '[]'
+    | select($p[-1] | tostring | test("^(name|short|family|comm|mode|in_force|state|pci|uuid|verdict|verdict_sentence|unknown|cause|kernel_before|kernel_after|queue_before|queue_after|direction|way|way_why|[a-z_]+_text)$") | not) | getpath($p) | type] | unique - ["null", "number"]' -c "$work/json")" '[]'
 is "JSON: the first frame has no window" "$(jq -s '.[0] | .window_ns == null and all(.kernels[]; .window.calls == null)' "$work/json")" true
+is "JSON: the first frame judges no GPU, and says why" "$(jq -sc '.[0].gpus[0] | [.busy, .verdict, .wait_p99_ns, .unknown]' "$work/json")" \
+    '[null,null,null,"first_frame"]'
+is "JSON: a single frame has the window of one interval, and totals" "$("$top" -p "$demo" --json -n 1 -d 0.3 | jq -s 'length == 1 and
+    (.[0] | .window_ns > 100000000 and .window_ns < 60000000000 and .gpus[0].busy != null and .kernels[0].calls > .kernels[0].window.calls)')" true
+is "CSV: a single frame has the window of one interval" "$("$top" -p "$demo" --csv -n 1 -d 0.3 | awk -F, 'NR == 2 { print ($(NF - 7) > 1e8) }')" 1
+has "text: a single frame has the window of one interval" "$("$top" -p "$demo" -b -n 1 -d 0.3)" '^window [0-9.]+m?s  totals since start'
+has "text: --window all has the totals at once" "$("$top" -p "$demo" -b -n 1 -d 3600 --window all)" '^window since start '
 is "JSON: later frames have a window" "$(jq -s 'all(.[1:][]; .window_ns > 100000000 and (.kernels | map(.window.calls) | add) > 0)' "$work/json")" true
 is "JSON: windows add up to the totals" "$(jq -s '(.[1].kernels | map({(.name): .calls}) | add) as $before
     | .[2].kernels | all(.calls - .window.calls == $before[.name])' "$work/json")" true

@@ -29,13 +29,17 @@ check "configuration: C sorts by calls" shows 'sort CALLS'
 keys '}'
 check "configuration: } makes the window longer" shows ' win 30s'
 keys W
+check "key W: asks first, with the file" shows 'Write sort, columns, window' '> n no: change nothing' 'y yes: .*rtl-top/config'
+keys n
+check "key W: n writes nothing" test ! -e "$config"
+keys W y
 check "key W: says where it writes" shows "settings written to .*rtl-top/config"
 check "key W: writes the sort" config_has 'sort calls'
 check "key W: writes the window" config_has 'window 30'
 is "key W: makes the folder private" "$(stat -c %a "${config%/*}")" 700
 keys o Home Down Space Enter
 check "key o: hides a column" hides '^ *%TIME +CALL/s'
-keys W
+keys W y
 check "key W: writes the columns" wait_until 60 grep -q '^columns time .*name' "$config"
 keys q
 check "key q: leaves the screen" shows '^END'
@@ -44,7 +48,7 @@ check "configuration: the next screen has the columns" shows '^ *%TIME.*KERNEL'
 is "configuration: the next screen lacks the hidden column" "$(print_screen | grep -c 'CALL/s')" 0
 keys o a Enter
 check "key o, a: shows columns as there is room" shows '^ *%TIME +CALL/s'
-keys W
+keys W y
 check "key W: writes automatic columns" config_has 'columns auto'
 keys q
 check "key q: leaves the screen again" shows '^END'
@@ -54,7 +58,7 @@ check "wrong configuration: the screen shows the mistake" shows "config:5: .pink
 check "configuration: the screen has its sort" shows 'sort P99'
 check "configuration: the screen has its columns" shows '%?.*P90.*MAX.*KERNEL'
 keys P
-keys W
+keys W y
 check "key W: replaces the line of the sort" config_has 'sort time'
 is "key W: keeps the other lines" "$(head -n 5 "$config")" "$(printf '# mine\nsort time\nnickname Cijk* = x\ncolumns p90 max name\ntheme pink')"
 keys q

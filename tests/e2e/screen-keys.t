@@ -6,8 +6,8 @@
 start_demo --kernels 60 --gpus 2 --rate 5000
 start_terminal 80 24 "$top -p $demo -d 0.2 -s name; echo status \$?; exec cat"
 
-check "main screen: has all its parts" shows 'rtl-top  segment_demo.*pid '"$demo"'.*\[LIVE\]' '[0-9][kM]? disp/s' '^G0 .*%  wait p99 .* copy ' \
-    '^G1 ' '[0-9.]+% NOT timed' '%TIME      CALL/s    P50    P99 P99CHG P99 [0-9.ms]+ +KERNEL +60/60' '^>' \
+check "main screen: has all its parts" shows 'rtl-top  segment_demo.*pid '"$demo"'.*\[LIVE\]' '[0-9][kM]? disp/s' '^G0 .*%  copy ' \
+    '^G1 ' '[0-9.]+% NOT timed' '%TIME      CALL/s    P50    P99 P99CHG TREND +KERNEL +60/60' '^>' \
     'win .*s$' 'sort KERNEL \^ \| filter none \| names short \| units auto' '\?Help .*qQuit'
 [ "$tap_failed" = 0 ] || finish # no other test can pass
 check "main screen: numbers change" sh -c "a=\$(tmux -L $tap_tmux capture-pane -p); for i in 1 2 3 4 5 6 7 8; do sleep 0.3
@@ -35,13 +35,13 @@ check "key T: sorts by total time" shows 'sort TOTAL v'
 keys L
 check "key L: sorts by p99" shows 'sort P99 v'
 keys N
-check "key N: sorts by name" shows 'sort KERNEL \^'
+check "key N: searches only" shows 'no search yet' 
 keys P
 check "key P: sorts by share of time" shows 'sort %TIME v'
 keys R
 check "key R: reverses the order" shows 'sort %TIME \^'
-keys I
-check "key I: reverses the order" shows 'sort %TIME v'
+keys R
+check "key R: reverses it again" shows 'sort %TIME v'
 keys '>'
 check "key >: sorts by the next column" shows 'sort CALL/s v'
 keys '<'
@@ -62,7 +62,11 @@ keys Escape
 
 keys M
 check "key M: shows the modes" shows '> default +times every kernel' 'mode: Up and Down choose'
-keys Down Down Down Down Down k k Enter
+keys Up Up Up Enter
+check "key M: asks before it changes the process" shows "Switch $demo .segment_demo.* from default to off\?" 'y yes: loaded, counts nothing' '> n no: change nothing'
+keys Enter
+check "key M: Enter answers no" hides 'Switch .* from default'
+keys M Up Up Enter y
 check "key M: a process without control page is reported" shows "process $demo .*has no control page" 'KERNEL'
 
 keys f triton
@@ -91,18 +95,26 @@ check "Space: pauses" shows '\[PAUSED 0:0'
 before=$(print_screen | sed -n '6,20p')
 check "Space: the age of the pause counts" shows '\[PAUSED 0:02'
 is "Space: the rows stay" "$(print_screen | sed -n '6,20p')" "$before"
-keys Z
-check "key Z: resumes" shows '\[LIVE\]'
+keys Space
+check "Space: resumes" shows '\[LIVE\]'
 keys z
-check "key z: counts from now on" shows 'since zero 0:0'
-keys r
-check "key r: counts from now on" shows 'since zero 0:0'
+check "key z: counts from now on" shows 'counting from now; Z undoes'
+check "key z: the status line says so" shows 'since zero 0:0'
+keys Z
+check "key Z: undoes zero" shows 'counting as before z'
+check "key Z: the status line no longer has zero" hides 'since zero'
+keys z
+check "key z: counts from now on again" shows 'since zero 0:0'
 keys '}'
 check "key }: makes the window longer" shows 'win .*(of 30s|30s)'
 keys '{' '{' '{'
 check "key {: makes the window shorter" shows 'win 0\.[23]s'
-keys '}' '}'
-check "key }: makes the window 10 s again" shows 'win .*10s'
+keys F8 F8
+check "F8: makes the window 10 s again" shows 'win .*10s'
+keys F7 F8
+check "F7: makes the window shorter" shows 'win .*10s'
+keys F9
+check "F9: ends no process" shows 'rtl-top ends no process; q quits'
 keys d 0.1 Enter
 check "key d: sets the interval" shows ' 0\.1s +\[LIVE'
 keys d nonsense Enter
@@ -113,8 +125,8 @@ keys -
 check "key -: makes the interval shorter" shows ' 0\.1s +\[LIVE'
 keys + E E
 check "key E: changes the units" shows ' [0-9]{4,5}µs ' 
-keys u u u
-check "key u: changes the units" shows ' [0-9]\.[0-9]+ms '
+keys E E E
+check "key E: changes the units further" shows ' [0-9]\.[0-9]+ms '
 keys c
 check "key c: shows names as templates" shows 'names template' '::'
 keys c
@@ -139,29 +151,44 @@ keys i
 
 keys Enter
 check "Enter: opens the detail" shows 'DURATION since zero +CALLS +IN WINDOW +SINCE ZERO' 'time [0-9.]+% +calls ' '█' \
-    'p99.9 +[0-9]' 'grid [0-9x]+ +wg [0-9]+ +lds .* scratch' 'P99 over time, on its P50 +interval 0\.[12]s' ' +0┤' '-0:[0-9]+ .*now' \
+    'p99.9 +[0-9]' 'grid [0-9x]+ +wg [0-9]+ +lds .* scratch' 'P99 over time, P50 below +interval 0\.[12]s' '^ *[0-9.]+[nµm]s┤' '-0:[0-9]+ .*now' \
     'EscBack'
 name=$(print_screen | sed -n 1p)
 keys ']'
 check "key ]: goes to the next kernel" wait_until 60 sh -c "[ \"\$(tmux -L $tap_tmux capture-pane -p | sed -n '1s/ pid.*//p')\" != '${name%% pid*}' ]"
 keys '['
 check "key [: goes to the previous kernel" wait_until 60 sh -c "[ \"\$(tmux -L $tap_tmux capture-pane -p | sed -n '1s/ pid.*//p')\" = '${name%% pid*}' ]"
-keys L
-check "detail, key L: draws logarithmic bars" shows 'log bars'
-keys L w
+keys l
+check "detail, key l: draws logarithmic bars" shows 'log bars'
+keys l w
 check "detail, key w: shows the full name" hides 'log bars'
 keys w Escape
 check "detail, Esc: goes back to the kernels" shows '%TIME +CALL/s'
 keys Tab
-check "Tab: shows the queues" shows 'QUEUE  GPU       WAY  DEPTH  DISP/s    DISP  WAIT P50  WAIT P99  GAP P99' '  G1 +[a-z]+ +[0-9]+ .*[0-9](µ|n)s '
+check "Tab: shows the queues" shows 'QUEUE  GPU  DEPTH  DISP/s    DISP  WAIT P50  WAIT P99  GAP P50  GAP P99' '  G1 +[0-9]+ .*[0-9](µ|n)s '
+keys -l "$(printf '\\zzz')"
+check "queues: text typed for a filter is ignored" shows 'not on this screen: .* .Filter.; the text you type is ignored' 'QUEUE  GPU'
+check "queues: the ignored text counts nothing from now" sh -c "! tmux -L $tap_tmux capture-pane -p | grep -q 'counting from now'"
+keys Tab
+check "Tab: goes back to the kernels" shows '%TIME +CALL/s'
+keys v
+check "key v: shows why a GPU is idle" shows 'WHY IS G0 .* IDLE' 'no kernel queued: the host is late'
 keys v
 check "key v: goes back to the kernels" shows '%TIME +CALL/s'
+keys t
+check "key t: says how to mark a step if none was found" shows 'no kernel or range seems to run once per step; X on one marks it'
+keys t X
+check "key X: marks the selected kernel as the step" shows 'each run of .* is a step' '[0-9] ?[mµ]?s a step'
+keys X
+check "key X again: leaves the choice to rtl-top" shows 'steps are marked automatically'
 keys m
 check "key m: shows the copies" shows 'GPU COPY COPY/s    B/s %TIME    P50    P99 MEAN B  SPEED COPIES  BYTES' ' G1  P2P '
 keys m
 check "key m: goes back to the kernels" shows '%TIME +CALL/s'
 keys '?'
-check "key ?: opens the help" shows 'rtl-top help' 'Keys everywhere' 'lines 1-22 of'
+check "key ?: opens the card of this screen" shows 'rtl-top help: keys of this screen' '. F4 +Filter' 'act now' 'powers of 1024' '\? opens the manual'
+keys '?'
+check "key ? again: opens the manual" shows 'rtl-top manual' 'Keys of all screens' 'lines 1-22 of'
 keys End
 check "help, End: shows the last note" shows 'a second HSA runtime is not traced' 'lines [0-9]+-([0-9]+) of \1;'
 keys PageUp
@@ -201,12 +228,36 @@ keys Home
 keys e
 check "key e: one process can't be compared" shows 'only one process: nothing to compare'
 keys F12
+check "F12: asks first" shows 'Write sort, columns'
+keys y
 check "F12: writes the configuration" shows 'settings written to .*rtl-top/config'
 keys C-l
 check "Ctrl-L: redraws the screen" shows '%TIME +CALL/s' '\[LIVE\]'
 
+keys B
+check "key B: a probe is started in the detail" shows 'not on this screen: B .Probe.'
+keys Y
+check "key Y: waits are timed in the detail" shows 'not on this screen: Y .Waits.'
+
+keys x
+check "key x: shows the file first" shows "^record into .*: rtl-top-$demo.db"
+keys Escape S
+check "key S: shows the file first" shows "^add a snapshot to .*: rtl-top-$demo.db"
+keys C-u "$work/mine.db" Enter
+check "key S: writes the file that was typed" shows 'snapshot of 60 kernels added to .*mine.db'
+check "key S: the typed file is a recording" test -s "$work/mine.db"
+
+# Pasted text: no part of it acts as a key.
+run_tmux set-buffer 'zqS x
+q'
+run_tmux paste-buffer -p
+check "pasted text: is ignored" shows 'pasted text is ignored' '%TIME +CALL/s'
+keys f
+run_tmux paste-buffer -p
+check "pasted text: goes into a prompt" shows '^filter: .*zqS xq'
+keys Escape
+
 # Unknown escape sequences: no part of them acts as a key.
-keys -l "$(printf '\033[200~')"
 keys -l "$(printf '\033[1;5C')"
 keys -l "$(printf '\033[99;99;99z')"
 keys -l "$(printf '\033OZ')"

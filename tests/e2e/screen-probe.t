@@ -22,9 +22,9 @@ open_detail() { # open the detail of the kernel
 start_serve plain
 start_terminal 80 24 "$top -p $server; echo left with \$?; exec sleep 1000"
 check "without RTL_PROBE=1: the detail opens" open_detail
-check "without RTL_PROBE=1: the key line has P" shows 'PProbe'
-keys P
-check "without RTL_PROBE=1: P says how to start the process" shows '^not started with RTL_PROBE=1 .rtl-top run --probe.: no probe'
+check "without RTL_PROBE=1: the key bar has no probe" hides 'BProbe'
+keys B
+check "without RTL_PROBE=1: B says how to start the process" shows '^not started with RTL_PROBE=1 .rtl-top run --probe.: no probe'
 keys q
 end_process "$server"
 
@@ -32,8 +32,8 @@ RTL_PROBE=1 && export RTL_PROBE
 start_serve probed
 start_terminal 80 24 "$top -p $server; echo left with \$?; exec sleep 1000"
 check "probe: the detail opens" open_detail
-keys P
-check "key P: arms a probe and shows its numbers" shows 'PROBE armed, [1-9][0-9.k]* probed of [0-9.k]+ seen, 1 in 10, GPU 0' 'imbalance  [1-9]' \
+keys B y
+check "key B: arms a probe and shows its numbers" shows 'PROBE armed, [1-9][0-9.k]* probed of [0-9.k]+ seen, 1 in 10, GPU 0' 'imbalance  [1-9]' \
     'on CUs     [0-9]+ of 104' 'tail p50' 'others     5.00µs: x1.00'
 check "probe: the pane has waves by cycles" shows '^ +[0-9.]+k? █+ +[0-9.]+k  │'
 check "probe: the status line shows it" shows '^probed: 1 in 10 . '
@@ -42,19 +42,19 @@ keys Escape
 check "probe: the kernel's row shows it" shows 'probed act_and_mul'
 keys Enter
 check "probe: the detail still has the pane" shows 'PROBE armed'
-keys P
-check "key P: stops the probe" shows 'PROBE over, ' 'the probe ended: it was stopped'
-keys P
-check "key P: arms a second probe" shows 'PROBE armed, [1-9]'
+keys B
+check "key B: stops the probe" shows 'PROBE over, ' 'the probe ended: it was stopped'
+keys B y
+check "key B: arms a second probe" shows 'PROBE armed, [1-9]'
 is "second probe: the process has loaded another copy" "$(count_loads)" 2
 keys ']'
 check "key ]: another kernel has no pane" hides 'PROBE armed'
-keys P
-check "key P on another kernel: stops the probe" shows 'the probe ended: it was stopped'
+keys B
+check "key B on another kernel: stops the probe" shows 'the probe ended: it was stopped'
 keys '['
 check "key [: the stopped probe's numbers stay" shows 'PROBE over, '
-keys P
-check "key P: arms a third probe" shows 'PROBE armed, [1-9]'
+keys B y
+check "key B: arms a third probe" shows 'PROBE armed, [1-9]'
 keys q
 check "key q with an armed probe: exit status is 0" shows 'left with 0'
 "$top" probe -p "$server" -k silu -n 2 --every 1 >"$work/out" 2>&1
@@ -65,15 +65,15 @@ print_pane() { run_tmux capture-pane -p | sed '1,/PROBE/d' | grep '│' | grep -
 query_frames() { "$top" -r "$work/seen.db" --json | jq -se "$1" 2>&1; }
 start_terminal 80 24 "$top -p $server -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000"
 check "recorded probe: the detail opens" open_detail
-keys P
-check "recorded probe: P shows its numbers" shows 'PROBE armed, [1-9]' 'tail p50'
+keys B y
+check "recorded probe: B shows its numbers" shows 'PROBE armed, [1-9]' 'tail p50'
 armed() { query_frames 'any(.[]; .probe.stage == "armed" and .probe.recorded > 0)'; }
 check "recorded probe: the recording has its numbers" wait_until 60 armed
-keys P
-check "recorded probe: P stops it" shows 'PROBE over, ' 'the probe ended: it was stopped'
+keys B
+check "recorded probe: B stops it" shows 'PROBE over, ' 'the probe ended: it was stopped'
 over() { query_frames 'last.probe.ended == "stopped"'; }
 check "recorded probe: the recording has its end" wait_until 60 over
-keys S
+keys S Enter
 check "recorded probe: S adds a snapshot" shows 'snapshot of .* added to'
 print_pane >"$work/live"
 check "recorded probe: the pane has the imbalance" grep -q imbalance "$work/live"
@@ -94,12 +94,12 @@ check "replayed probe: the detail opens" open_detail
 check "replayed probe: the pane says that it is recorded" shows 'PROBE recorded: over, ' 'the probe ended: it was stopped'
 print_pane >"$work/seen"
 check "replayed probe: the pane has the live numbers" diff "$work/live" "$work/seen"
-keys P
-check "replayed probe: P is refused" shows '^a recording can.t be probed'
-is "replayed probe: P loads nothing" "$(count_loads)" "$loads"
+keys B
+check "replayed probe: B is refused" shows '^a recording can.t be probed'
+is "replayed probe: B loads nothing" "$(count_loads)" "$loads"
 keys ']'
 check "replayed probe: another kernel has no pane" hides 'PROBE recorded'
-keys '[' T b -1h Enter
+keys '[' , b -1h Enter
 check "replayed probe: b goes to the first frame" shows '\[PAUSED 1/'
 check "replayed probe: the first frame has no pane" hides 'PROBE recorded'
 number=$(query_frames 'map((.probe.recorded // 0) > 0) | index(true) + 1')
@@ -111,7 +111,7 @@ check "replayed probe: exit status is 0" shows 'left with 0'
 
 start_terminal 40 12 "$top -p $server; echo left with \$?; exec sleep 1000"
 check "small terminal: the detail opens" open_detail
-keys P
+keys B y
 check "small terminal: a line shows the probe" shows 'armed, [1-9][0-9.k]* of' 'waves [0-9.]+k of'
 kill -9 "$server"
 wait "$server" 2>/dev/null

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Stalls on the screen. Copies follow one another until all waits are timed; the hottest come first, with the instructions
-# before the selected one. Keys s and P stop them. Messages where nothing can be timed. On the software GPU, where kernels
+# before the selected one. Keys Y and B stop them. Messages where nothing can be timed. On the software GPU, where kernels
 # compute and a wait takes VGPU_WAIT_CYCLES.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/screen.sh"
@@ -49,9 +49,9 @@ before=$(count_loads)
 # Terminals don't inherit descriptor 8: a surviving process would keep the program from ending.
 start_terminal 80 24 "$top -p $program -d 0.5; echo left with \$?; exec sleep 1000" 8>&-
 check "stalls: the detail opens" open_detail work_walk
-check "stalls: the key line has s" shows 'sStalls'
-keys s
-check "key s: arms the first copy and shows its numbers" appears_in_rounds 'STALLS armed, copy 1 of 3: [1-9]'
+check "stalls: the key line has Y" shows 'YWaits'
+keys Y y
+check "key Y: arms the first copy and shows its numbers" appears_in_rounds 'STALLS armed, copy 1 of 3: [1-9]'
 check "stalls: the pane has its columns" shows "waits [1-9][0-9]* of $waits timed" \
     ' %WAVES  CYCLES  PASSES  AT '
 check "stalls: the status line shows the probe" shows '^probed: 1 in 10 . '
@@ -86,19 +86,19 @@ check "stalls: the kernel still has the pane" shows 'STALLS over'
 
 # --- stop ---
 arm() { # [KEY]: press it and wait for the first numbers
-    keys "${1:-s}"
-    case ${1:-s} in s) appears_in_rounds 'STALLS armed, copy 1 of 3: [1-9]' ;; *) appears_in_rounds 'PROBE armed, [1-9]' ;; esac
+    keys "${1:-Y}" y
+    case ${1:-Y} in Y) appears_in_rounds 'STALLS armed, copy 1 of 3: [1-9]' ;; *) appears_in_rounds 'PROBE armed, [1-9]' ;; esac
 }
-check "key s: arms again" arm
-keys s
-check "key s: stops the copies" shows 'STALLS over, copy 1' 'the probe ended: it was stopped'
-check "key s: arms a third time" arm
-keys P
-check "key P: stops the copies of s" shows 'STALLS over, copy 1' 'the probe ended: it was stopped'
-check "key P: then arms a probe" arm P
-check "key P: shows the probe's numbers" shows 'imbalance  [1-9]'
-keys s
-check "key s: stops the probe of P" shows 'PROBE over, ' 'the probe ended: it was stopped'
+check "key Y: arms again" arm
+keys Y
+check "key Y: stops the copies" shows 'STALLS over, copy 1' 'the probe ended: it was stopped'
+check "key Y: arms a third time" arm
+keys B
+check "key B: stops the copies of Y" shows 'STALLS over, copy 1' 'the probe ended: it was stopped'
+check "key B: then arms a probe" arm B
+check "key B: shows the probe's numbers" shows 'imbalance  [1-9]'
+keys Y
+check "key Y: stops the probe of B" shows 'PROBE over, ' 'the probe ended: it was stopped'
 keys q
 check "stalls: exit status is 0" shows 'left with 0'
 "$top" probe -p "$program" -k work_sum -n 2 --every 1 >"$work/out" 2>&1 8>&- &
@@ -108,9 +108,9 @@ is "stalls: the next probe succeeds" "$?" 0
 # --- recordings have no waits ---
 start_terminal 80 24 "$top -p $program -d 0.3 -w $work/seen.db; echo left with \$?; exec sleep 1000" 8>&-
 check "recording: the detail opens" open_detail work_sum
-keys s
-check "recording: s says that waits aren't recorded" shows "^probed copies will run; s stops the probe; recordings store no waits"
-check "recording: s still shows the waits" appears_in_rounds 'STALLS over'
+keys Y y
+check "recording: Y says that waits aren't recorded" shows "^probed copies will run; Y stops the probe; recordings store no waits"
+check "recording: Y still shows the waits" appears_in_rounds 'STALLS over'
 check "recording: each wait is timed" shows 'each wait was timed'
 keys q
 check "recording: exit status is 0" shows 'left with 0'
@@ -119,14 +119,14 @@ is "recording: has no probe" "$("$top" -r "$work/seen.db" --json | jq -s 'map(se
 # --- the process ends ---
 start_terminal 80 24 "$top -p $program; echo left with \$?; exec sleep 1000" 8>&-
 check "process ends during stalls: the detail opens" open_detail work_walk
-check "process ends during stalls: s arms" arm
+check "process ends during stalls: Y arms" arm
 exec 8>&-
 wait "$program"
 is "process ends during stalls: the program's results are right" "$? $(grep -c PASS "$work/work.out")" "0 1"
 check "process ends during stalls: the pane says so" shows 'STALLS over' '(the process has exited|the program has unloaded the kernel|runtime was shut down)'
 check "process ends during stalls: the numbers stay" shows "waits [1-9][0-9]* of $waits timed"
-keys s
-check "process ends during stalls: s is refused" shows '^the process has exited'
+keys Y
+check "process ends during stalls: Y is refused" shows '^the process has exited'
 keys q
 check "process ends during stalls: exit status is 0" shows 'left with 0'
 
@@ -137,8 +137,8 @@ tap_pids="$tap_pids $program"
 wait_until 60 sh -c "$top -p $program -b -n 1 2>/dev/null | grep -q silu"
 start_terminal 80 24 "$top -p $program; echo left with \$?; exec sleep 1000" 8>&-
 check "kernel without waits: the detail opens" open_detail silu
-keys s
-check "kernel without waits: s is refused with the reason" shows 'STALLS over' 'it has no wait that could be timed'
+keys Y y
+check "kernel without waits: Y is refused with the reason" shows 'STALLS over' 'it has no wait that could be timed'
 check "kernel without waits: has no numbers" shows '^ no numbers'
 keys q
 finish

@@ -66,10 +66,10 @@ for size in 200x60 40x12 24x3 23x3 20x5 80x2 5x1 4x1 1x1 2x30 300x4 80x24; do
     run_tmux resize-window -x "${size%x*}" -y "${size#*x}"
     check "size $size: rtl-top runs on" wait_until 60 sh -c "[ \"\$(tmux -L $tap_tmux display-message -p '#{window_width}x#{window_height}')\" = $size ] && kill -0 $shell"
     case $size in
-    200x60) check "size $size: has more columns" shows '%TIME +CALL/s  TOTAL   MEAN    P50    P99    MAX P50CHG P99CHG P99 .* GRID KERNEL' ;;
+    200x60) check "size $size: has more columns" shows '%TIME +CALL/s  TOTAL   MEAN    P50    P99    MAX P99CHG TREND .* DURATIONS .* KERNEL .* FAMILY +%TIME BEFORE' ;;
     40x12) check "size $size: has fewer columns" shows '^  %TIME    P99 KERNEL' ;;
     20x5) check "size $size: has one line" shows '^[0-9]+% [0-9.]+[kM]?/s' ;;
-    80x24) check "size $size: has the whole screen again" shows '%TIME +CALL/s    P50    P99 P99CHG P99 .* KERNEL' '\?Help' ;;
+    80x24) check "size $size: has the whole screen again" shows '%TIME +CALL/s    P50    P99 P99CHG TREND .* KERNEL' '\?Help' ;;
     esac
 done
 for view in Enter '?' Escape Tab s; do # every view, small and large
@@ -117,6 +117,7 @@ count_bytes() { # FRAMES: print the bytes of that many frames of 80x24, with col
     wc -c <"$work/typescript"
 }
 few=$(count_bytes 5) many=$(count_bytes 25)
+is "pastes: the terminal marks them, and no longer after the end" "$(grep -aoE '\[\?2004[hl]' "$work/typescript" | tr '\n' ' ')" '[?2004h [?2004l '
 check "traffic: a steady frame is at most 2 kB (here $(((many - few) / 20)))" test $(((many - few) / 20)) -le 2048 -a $((many - few)) -gt 500
 
 # --- the process ends, or hangs ---

@@ -12,7 +12,7 @@ second=$demo
 # --- one process ---
 start_terminal 100 24 "cd $work && $top -p $first -d 0.2 -w one.db; echo status \$?; exec cat"
 check "one process: its screen appears" shows "pid $first" '\[LIVE\]'
-keys N / gemm Enter '}'
+keys '<' / gemm Enter '}'
 check "one process: has its own sort and window" shows 'sort KERNEL' 'win [0-9].* of 30s'
 selected_name() { print_screen | sed -n 's/^> .* \([^ ]*\) *$/\1/p'; }
 chosen=$(selected_name)
@@ -53,7 +53,7 @@ check "list: the cursor reaches the second process" move_to "$second"
 keys Enter
 check "second process: shows the recording of the first" shows "pid $second" ' REC \[LIVE\]' '^rec one.db '
 keys h
-check "second process: the help shows the recording" shows 'rtl-top help .* REC'
+check "second process: the help shows the recording" shows 'rtl-top help.* REC'
 keys Escape C
 check "second process: C sorts by calls" shows 'sort CALLS'
 keys p
@@ -78,7 +78,7 @@ keys Home
 check "two processes: the cursor reaches the first" move_to "$first"
 keys Enter
 check "two processes: Enter shows the first" shows "pid $first" '\[LIVE\]'
-keys x
+keys x Enter
 check "two processes: x records the first" shows "^rec rtl-top-$first.db "
 keys p
 check "two processes: the list shows the recording" shows '^ +PID  RANK +GPU' "^rec rtl-top-$first.db "
@@ -96,15 +96,15 @@ check "two processes: exit status is 0" shows 'status 0'
 "$top" -p "$first,$second" -b -d 0.2 -n 12 -w "$work/both.db" >/dev/null
 start_terminal 100 24 "$top replay $work/both.db; echo status \$?; exec cat"
 check "replay of two: plays to the end" shows '\[END 12/12\]' '2 processes'
-keys T T T p
+keys , , , p
 check "replay of two: p lists them, paused" shows '^ +PID  RANK +GPU' " $second " '\[PAUSED 9/12\]'
 keys Home
 check "replay of two: the cursor reaches the second" move_to "$second"
 keys Enter
 check "replay of two: Enter shows the second at that moment" shows "pid $second" '\[PAUSED 9/12\]' '%TIME .*KERNEL'
 is "replay of two: the second is not compared with others" "$(print_screen | grep -c SLOWEST)" 0
-keys T
-check "replay of two: T goes back a frame" shows '\[PAUSED 8/12\]'
+keys ,
+check "replay of two: comma goes back a frame" shows '\[PAUSED 8/12\]'
 keys p
 check "replay of two: p leads back to the list, at the new moment" shows '^ +PID  RANK +GPU' '\[PAUSED 8/12\]'
 keys q

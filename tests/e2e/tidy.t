@@ -117,5 +117,5 @@ is "includes: only one file includes zlib" "$(grep -rlE '#include <zlib' src)" s
 # may be an output.
 # shellcheck disable=SC2086 # a list
 is "repository: only rtl_complain and the progress line write to standard error" "$(grep -rnwE 'stderr|perror|STDERR_FILENO' $viewer src/record src/shm |
-    grep -vE '^src/(options/complain|options/progress|record/outfile)\.c:|^src/tui/screen_curses\.c:.*write_all\(STDERR_FILENO, text, sizeof text')" ""
+    grep -vE '^src/(options/complain|record/outfile)\.c:|^src/tui/screen_curses\.c:.*write_all\(STDERR_FILENO, text, sizeof text')" ""
 finish

@@ -63,12 +63,12 @@ sql "$work/inside.db" "SELECT sequenceId, start, end FROM rocpd_op ORDER BY 2, 1
 check "rtl-top in the namespace and outside of it record the same times" cmp "$work/outside" "$work/inside"
 
 # --- the live view ---
-"$top" -p "$there" -b -n 1 >"$work/text"
+"$top" -p "$there" -b -n 1 --window all >"$work/text"
 has "clock ahead: the first frame has rates" "$(cat "$work/text")" '^dispatches [1-9][0-9.]*k?/s'
 has "clock ahead: report shows less than three hours of watching" "$("$top" report -p "$there")" ', watched for [0-9]{1,4} s$'
-has "both processes together: the first frame has rates" "$("$top" -p "$here,$there" -b -n 1)" '^dispatches [1-9][0-9.]*k?/s'
+has "both processes together: the first frame has rates" "$("$top" -p "$here,$there" -b -n 1 --window all)" '^dispatches [1-9][0-9.]*k?/s'
 has "rtl-top in the namespace, of a process outside: the first frame has rates" "$(unshare --time --fork \
-    --boottime $((2 * ahead)) --monotonic "$ahead" "$top" -p "$here" -b -n 1)" '^dispatches [1-9][0-9.]*k?/s'
+    --boottime $((2 * ahead)) --monotonic "$ahead" "$top" -p "$here" -b -n 1 --window all)" '^dispatches [1-9][0-9.]*k?/s'
 check "both processes are recorded into one file" "$top" -p "$here,$there" -w "$work/series.db" -b -n 3 -d 0.1 -o /dev/null
 is "recorded frames of both processes are on one time line" "$(sql "$work/series.db" "SELECT count(DISTINCT recording) > 1,
     max(mono_ns) - min(mono_ns) < 3600000000000, max(abs(heartbeat_mono_ns - mono_ns)) < 3600000000000 FROM rtl_frame")" "1|1|1"

@@ -14,11 +14,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "command/hip_api_output.h"
+#include "command/output.h"
 #include "fuzz.h"
-#include "model/merge_hip_api.h"
+#include "model/merge_totals.h"
 #include "model/model_range.h"
-#include "shm/hip_api_events.h"
 #include "shm/hip_api_reader.h"
 
 enum { RECORDS = 64 };

@@ -1,5 +1,6 @@
 /*
- * libFuzzer target: a hostile trace must never crash or hang `rtl-top export`, nor make it write invalid JSON or CSV.
+ * libFuzzer target: a hostile trace must never crash or hang `rtl-top export` or `rtl-top html`, nor make them write
+ * invalid JSON or CSV, or a page whose data is more than JSON.
  *
  * fuzz: -timeout=20 -rss_limit_mb=2048 -max_len=4096
  *
@@ -10,6 +11,7 @@
 
 #include <json-c/json.h>
 
+#include "command/html.h"
 #include "options/commands.h"
 
 static const char schema[] =
@@ -40,7 +42,8 @@ static const char *const inserts[] = {
 
 static struct fuzz_image good;
 static struct fuzz_folder folder;
-static char *database, *json, *csv, *v3;
+static char words[][12] = {"export", "--perfetto", "--csv", "--force", "--rocprofv3", "html", "-o"};
+static char *database, *json, *csv, *v3, *page;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -51,6 +54,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     json = fuzz_at(&folder, "out.json");
     csv = fuzz_at(&folder, "out.csv");
     v3 = fuzz_at(&folder, "out.v3.json");
+    page = fuzz_at(&folder, "out.html");
     sqlite3 *db;
     MUST(sqlite3_open(database, &db) == SQLITE_OK && sqlite3_exec(db, schema, NULL, NULL, NULL) == SQLITE_OK);
     sqlite3_close(db);
@@ -58,17 +62,43 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-static void check_json(const char *name)
+static void check_json(const char *text, size_t size)
+{
+    struct json_tokener *tokener = json_tokener_new();
+    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+    struct json_object *o = json_tokener_parse_ex(tokener, text, (int)size);
+    MUST(o && json_tokener_get_error(tokener) == json_tokener_success);
+    json_object_put(o);
+    json_tokener_free(tokener);
+}
+
+static void check_json_file(const char *name)
 {
     struct fuzz_image text;
     fuzz_read(name, &text);
-    struct json_tokener *tokener = json_tokener_new();
-    json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-    struct json_object *o = json_tokener_parse_ex(tokener, (const char *)text.bytes, (int)text.size);
-    MUST(o && json_tokener_get_error(tokener) == json_tokener_success);
+    check_json((const char *)text.bytes, text.size);
     fuzz_tame(&text);
-    json_object_put(o);
-    json_tokener_free(tokener);
+    free(text.bytes);
+}
+
+/* The data ends where the page's own text goes on, whatever the names contain. */
+static void check_page(const char *name)
+{
+    struct fuzz_image text;
+    fuzz_read(name, &text);
+    const char *bytes = (const char *)text.bytes, *data = bytes + rtl_html_head_bytes;
+    MUST(text.size > rtl_html_head_bytes + rtl_html_tail_bytes);
+    size_t size = text.size - rtl_html_head_bytes - rtl_html_tail_bytes;
+    MUST(!memcmp(bytes, rtl_html_head, rtl_html_head_bytes) &&
+         !memcmp(data + size, rtl_html_tail, rtl_html_tail_bytes));
+    for (const char *mark = "<>&"; *mark; mark++)
+        MUST(!memchr(data, *mark, size));
+    char *copy = malloc(size + 1); /* the parser needs the end of the text */
+    MUST(copy);
+    memcpy(copy, data, size);
+    copy[size] = 0;
+    check_json(copy, size);
+    free(copy);
     free(text.bytes);
 }
 
@@ -101,16 +131,10 @@ static void check_csv(const char *name)
     free(text.bytes);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void make_exports(void)
 {
-    static char words[][12] = {"export", "--perfetto", "--csv", "--force", "--rocprofv3"};
     char *argv[] = {words[0], database, words[1], json, words[2], csv, words[3], words[4], v3, NULL};
-    struct fuzz_input in = {data, size};
     struct fuzz_image printed;
-    if (fuzz_take(&in, 1) & 1)
-        fuzz_patch(&in, &good, database);
-    else
-        fuzz_rows(&in, &good, database, inserts, sizeof inserts / sizeof *inserts);
     unlink(json);
     unlink(csv);
     unlink(v3);
@@ -119,12 +143,40 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     free(printed.bytes);
     MUST(status == 0 || status == 1 || (status >= 10 && status <= 15));
     if (!access(json, F_OK))
-        check_json(json);
+        check_json_file(json);
     if (!access(csv, F_OK))
         check_csv(csv);
     if (!access(v3, F_OK))
-        check_json(v3);
+        check_json_file(v3);
     MUST(status || (!access(json, F_OK) && !access(csv, F_OK) && !access(v3, F_OK)));
+}
+
+static void make_page(void)
+{
+    char *argv[] = {words[5], database, words[6], page, NULL};
+    struct fuzz_image printed;
+    unlink(page);
+    int status = fuzz_command(rtl_html_command, 4, argv, &printed);
+    MUST(!printed.size);
+    free(printed.bytes);
+    MUST(status == 0 || status == 1 || (status >= 10 && status <= 15));
+    MUST(!status == !access(page, F_OK));
+    if (!status)
+        check_page(page);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_input in = {data, size};
+    uint64_t how = fuzz_take(&in, 1); /* bit 0: patches; bit 1: a page */
+    if (how & 1)
+        fuzz_patch(&in, &good, database);
+    else
+        fuzz_rows(&in, &good, database, inserts, sizeof inserts / sizeof *inserts);
+    if (how & 2)
+        make_page();
+    else
+        make_exports();
     fuzz_no_leftovers(&folder);
     return 0;
 }

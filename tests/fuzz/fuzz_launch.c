@@ -13,8 +13,7 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "launch/loader_list.h"
-#include "launch/library_list.h"
+#include "launch/library.h"
 #include "launch/runtime_release.h"
 #include "shm/elf_file.h"
 
@@ -53,14 +52,14 @@ static void try_tools(const char *list, size_t length)
     MUST(name && other && appended && rtl_tools_sane(appended));
     while (rtl_tools_next(&again, other, length + sizeof library)) {
         bool same;
-        while ((same = rtl_tools_next(&at, name, length + sizeof library)) && rtl_tools_is_rtl(name))
+        while ((same = rtl_tools_next(&at, name, length + sizeof library)) && rtl_tools_displaces(name, ""))
             ; /* removed: the new one replaces it */
         last_is_ours = !strcmp(other, library);
         ours |= last_is_ours;
         MUST(same ? !strcmp(name, other) : last_is_ours);
     }
     while (rtl_tools_next(&at, name, length + sizeof library))
-        MUST(rtl_tools_is_rtl(name));
+        MUST(rtl_tools_displaces(name, ""));
     MUST(ours);
     free(appended);
     free(other);

@@ -13,7 +13,6 @@
 
 #include "fuzz.h"
 #include "text/demangle.h"
-#include "text/demangle_partly.h"
 #include "text/names.h"
 #include "text/text.h"
 
@@ -22,8 +21,7 @@ enum {
     DISTINCT_FROM = 16, /* from this width on all names differ */
     SUFFIXED_FROM = 4,  /* names that differ in a suffix only */
     CHAIN_MAX = 8,
-    DEMANGLED_MAX = 64 << 10, /* text/demangle.c */
-    PARTLY_MAX = 16 << 10     /* text/demangle_partly.c */
+    DEMANGLED_MAX = 64 << 10 /* text/demangle.c */
 };
 
 static void check_safe(const char *text, size_t raw)
@@ -50,13 +48,6 @@ static void check_one(const char *raw, size_t length)
     check_safe(brief, length);
     MUST(*brief || !*full);
     MUST(rtl_name_family(raw, full) < RTL_FAMILY_COUNT);
-    size_t end;
-    char *partly = rtl_demangle_partly(full, &end);
-    MUST(end <= strlen(full));
-    MUST(!partly || strlen(partly) <= PARTLY_MAX);
-    if (partly)
-        check_safe(partly, length);
-    free(partly);
     for (int width = 0; width < 40; width += 3) {
         char cut[200];
         rtl_text_cut(cut, sizeof cut, full, width, width % 5, width % 2);

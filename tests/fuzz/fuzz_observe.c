@@ -141,7 +141,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     (void)argv;
     file = memfd_create("fuzz", MFD_CLOEXEC);
     MUST(file >= 0);
-    rtl_target_memory_of_file(file, &memory);
+    memory = (struct rtl_target_memory){.fd = file, .pagemap = -1};
     return 0;
 }
 
@@ -191,11 +191,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rtl_debug_lists_update(&memory, &mappings, &found_lists);
     rtl_kernel_names_read(seen.names, &memory, &lists, -1);
     rtl_kernel_names_read(seen.names, &memory, &lists, -1);
-    MUST(rtl_kernel_names_count(seen.names) <= RTL_KERNELS_MAX);
+    MUST(seen.names->rows <= RTL_KERNELS_MAX);
     unsigned codes = 0;
     rtl_kernel_code_find(&memory, &lists, -1, "gemm", take_code, &codes);
     MUST(codes <= RTL_CODE_OBJECTS_MAX && (size || codes == 2));
-    MUST(rtl_observed_rows_grow(&seen.rows, rtl_kernel_names_count(seen.names)));
+    MUST(rtl_observed_rows_grow(&seen.rows, seen.names->rows));
     uint32_t n = rtl_queues_find(&memory, &mappings, &search, found, 4, 1000000000, 1000000000);
     MUST(n <= 4 && (size >= 8 || n == (kind < QUEUE_MEMORY_FOUND)));
     MUST(size >= 8 || (rtl_queue_search_done(&search) && search.whole));

@@ -13,7 +13,7 @@
 #include <elf.h>
 
 #include "intercept/worker/probe_elf_check.h"
-#include "probe/code_writer.h"
+#include "probe/code_object.h"
 #include "probe/patch.h"
 
 static const uint32_t kernel[] = {0xc0060100, 0,          0xbe861c00, 0xbf8cc07f, 0x8e078202, 0xbe9e1e04,

@@ -348,7 +348,6 @@ static void replay_all(void)
         struct rtl_diff_span a = {.later = &first}, b = {.earlier = &first, .later = &last};
         MUST(rtl_diff_make(&a, &b, &diff));
         rtl_diff_free(&diff);
-        rtl_replay_find(r, rtl_replay_time(r, end - 1));
         replay_together(r);
     } else {
         MUST(rtl_replay_why(r)[0]);

@@ -7,7 +7,6 @@
  * buckets.
  */
 #include "fuzz.h"
-#include "serve/hosts.h"
 #include "serve/page.h"
 #include "serve/parse.h"
 
@@ -135,7 +134,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rtl_page_begin(&page, format, 1u << (size % 3));
     rtl_page_metric(&page, RTL_METRIC_PROCESS);
     rtl_page_labels(&page, (const char *[]){text, "", text, text, "", text});
-    rtl_page_info(&page);
+    rtl_page_count(&page, 1);
     rtl_page_metric(&page, RTL_METRIC_RANGES);
     rtl_page_labels(&page, (const char *[]){text});
     rtl_page_histogram(&page, &classes);

@@ -26,7 +26,6 @@
 #include <unistd.h>
 
 #include "shm/hash.h"
-#include "shm/hip_api_events.h"
 #include "shm/hip_api_reader.h"
 #include "shm/segment_reader.h"
 

@@ -6,7 +6,8 @@
  * then a batch is decoded token by token (many short ones). The sequences grow, so attention moves from one kernel
  * instance to the next larger one. tests/programs/serve.script sets the kernels' durations on the software GPU.
  *
- * serve [--layers N] [--gpus N] [--seconds S]: runs until SIGTERM, SIGINT, or S seconds.
+ * serve [--layers N] [--gpus N] [--ranks N] [--seconds S]: runs until SIGTERM, SIGINT, or S seconds. With --ranks the
+ * process is one of so many ranks, and sends collectives also with one GPU.
  */
 #include "hip_check.h"
 
@@ -98,7 +99,7 @@ void on_stop_signal(int)
 }
 
 struct options {
-    int layers = 16, gpus = 0;
+    int layers = 16, gpus = 0, ranks = 1;
     double seconds = 0;
 };
 
@@ -173,7 +174,7 @@ private:
     {
         Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x128x64_MI16x16x1_SN_LDSB1_AFC1_WGM4<<<256, 256, 32768, stream_>>>(
             memory_, memory_, memory_, 4096);
-        if (options_.gpus > 1)
+        if (options_.gpus * options_.ranks > 1)
             all_reduce();
         vllm::fused_add_rms_norm_kernel<bf16, 8><<<64, 1024, 0, stream_>>>(as<bf16>(), as<bf16>(), 1e-5f);
     }
@@ -245,10 +246,12 @@ int main(int argc, char **argv)
             options.layers = std::atoi(argv[++i]);
         } else if (std::strcmp(argv[i], "--gpus") == 0 && i + 1 < argc) {
             options.gpus = std::atoi(argv[++i]);
+        } else if (std::strcmp(argv[i], "--ranks") == 0 && i + 1 < argc) {
+            options.ranks = std::atoi(argv[++i]);
         } else if (std::strcmp(argv[i], "--seconds") == 0 && i + 1 < argc) {
             options.seconds = std::atof(argv[++i]);
         } else {
-            std::fprintf(stderr, "usage: serve [--layers N] [--gpus N] [--seconds S]\n");
+            std::fprintf(stderr, "usage: serve [--layers N] [--gpus N] [--ranks N] [--seconds S]\n");
             return 2;
         }
     }

@@ -45,7 +45,7 @@ int main(int argc, char **argv)
                                               .generation = 4 * n + 2,
                                               .grid = {64, 1, 1},
                                               .workgroup = {64, 1, 1}};
-        rtl_event_put(&s, &event);
+        rtl_event_put_linked(&s, &event, NULL);
         struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
         if (endless && n % 65536 == 0 && poll(&input, 1, 0) > 0)
             return 0;

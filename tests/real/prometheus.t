@@ -78,7 +78,7 @@ check "classic histograms: each p99 is in the bucket of the screen's" awk -F '\t
     { n++; if (bucket($4 + 1) != bucket($5 * 1e9 + 0.999)) { print; bad = 1 } }
     END { exit bad || n < 15 }' "$work/joined"
 
-# native histograms: the same counts and sums, and each p99 is off by at most a bucket (src/serve/prom_native.h)
+# native histograms: the same counts and sums, and each p99 is off by at most a bucket (src/serve/prom_buckets.h)
 url=$native_url
 check "native Prometheus: scrapes both exporters" wait_until 120 all_there
 check "native Prometheus: has the current counts" wait_until 60 same_now

@@ -45,16 +45,18 @@ lt "hipblaslt-bench on the second GPU" "--gpus 2" 1
 gpus_as_in_truth "hipblaslt-bench on the second GPU" 0 1 # one of HIP's fills is on the first
 
 # Each of RCCL's tests runs in its own child. NCCL_P2P_DISABLE makes RCCL move data through host memory, because the software GPU
-# does not model handles by which other processes map GPU memory. Results are wrong, as without the library.
+# does not model handles by which other processes map GPU memory. RCCL ignores the variable for GPUs connected by XGMI. Results
+# are wrong, as without the library.
 NCCL_P2P_DISABLE=1 UT_MIN_GPUS=2 UT_DATATYPES=ncclFloat32 UT_REDOPS=sum
 export NCCL_P2P_DISABLE UT_MIN_GPUS UT_DATATYPES UT_REDOPS
 # rccl NAME PROCESSES CHILDREN TESTS: PROCESSES is UT_PROCESS_MASK: 1, a child for both GPUs; 2, one for each
 rccl() {
     wanted=1
     UT_PROCESS_MASK=$2 && export UT_PROCESS_MASK
-    run_children rocm "$1" "--gpus 2" "$libexec/librccl1-tests/rccl-UnitTests" --gtest_filter="$4"
+    run_children rocm "$1" "--gpus 2 --pcie" "$libexec/librccl1-tests/rccl-UnitTests" --gtest_filter="$4"
     wanted=
     is "$1: number of child processes that launched kernels" "$children" "$3"
+    check "$1: RCCL's own kernel ran" grep -q ncclDevKernel "$work/truth"
 }
 gpus='0 1'
 rccl "RCCL, a process with two GPUs" 1 1 AllReduce.OutOfPlace

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "probe/code_writer.h"
+#include "probe/code_object.h"
 #include "probe/patch.h"
 #include "shm/probe.h"
 

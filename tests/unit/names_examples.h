@@ -166,7 +166,7 @@ static const struct rule_example {
      "EEvDpT1_",
      "Rmsnorm2dFwd bf16 1x3072 FusedAdd=1"},
     {"Layernorm2dFwd*",
-     "_ZN7ck_tile6kentryILi1ENS_14Layernorm2dFwdINS_7ProblemIDF16_NS_8sequenceIJLi1ELi4096EEEEEEEEEvv",
+     "_ZN7ck_tile6kentryILi1ENS_14Layernorm2dFwdINS_7ProblemIDF16_NS_8sequenceIJLi1ELi4096EEEEEEEEEEvv",
      "Layernorm2dFwd f16 1x4096"},
     {"softmax_warp_*", "void (anonymous namespace)::softmax_warp_forward<float, float, float, 9, false, false>(int)",
      "softmax_warp_forward f32 2^9 false"},

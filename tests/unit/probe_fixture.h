@@ -20,7 +20,7 @@
 
 #include "base/clock.h"
 #include "intercept/track/probe_gate.h"
-#include "probe/code_writer.h"
+#include "probe/code_object.h"
 #include "shm/hash.h"
 #include "shm/probe_client.h"
 

@@ -12,7 +12,7 @@
 
 static const char *const names[] = {
     "Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT128x128x64_MI16x16x1_SN_LDSB0_AFC1_WG32_8_1_WGM8",
-    ("_Z38paged_attention_ll4mi_QKV_mfma16_kernelI14__hip_bfloat16hLN4vllm18Fp8KVCacheDataTypeE1ES0_"
+    ("_Z39paged_attention_ll4mi_QKV_mfma16_kernelI14__hip_bfloat16hLN4vllm18Fp8KVCacheDataTypeE1ES0_"
      "Li16ELi128ELi256ELb0ELi8EEvPKT_"),
     "_ZN4vllm25fused_add_rms_norm_kernelIN3c108BFloat16ELi8EEEvPT_S3_PKS2_fii",
     "_ZN4vllm23rotary_embedding_kernelIN3c108BFloat16ELb1EEEvPKlPT_S5_PKS4_illiii",
@@ -46,6 +46,7 @@ static inline void work(int process, uint64_t second)
         p->busy_ns[g] += RTL_SEC / 100 * (60 + (uint64_t)(g * 7 + process) % 30);
         p->idle[g][3].count += 40;
         p->idle[g][3].total_ns += RTL_SEC / 5;
+        p->cause_ns[g][RTL_CAUSE_NO_WORK] += RTL_SEC / 5;
         if (g < SYNTH_QUEUES) {
             synth_add(&p->queues[g].wait, 14000, 2000);
             synth_copies(p, g, RTL_COPY_H2D, 1 << 20, 43000, 15);

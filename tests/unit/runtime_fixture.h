@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "intercept/base/tool.h"
-#include "intercept/hooks/intercept_queue.h"
+#include "intercept/hooks/hooks.h"
 #include "intercept/hooks/queues.h"
 #include "intercept/track/hot_line.h"
 #include "intercept/track/queue_tracker.h"

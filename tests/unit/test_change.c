@@ -131,11 +131,17 @@ static void the_model_compares_its_windows(void **state)
     synth_record(p, a, 100000, 1000);
     synth_tick(p, m, SECONDS(61));
     assert_int_equal(rtl_model_row(m, p->kernels[a].id)->change.p50.kind, RTL_CHANGE_UNKNOWN);
+    for (int t = 62; t <= 85; t++) { /* the model keeps older snapshots, but compares with none of them */
+        synth_record(p, a, 100000, 100);
+        synth_tick(p, m, SECONDS(t));
+        assert_true(!m->before || m->before->snapshot.taken_mono_ns >= m->zero->snapshot.taken_mono_ns);
+    }
+    assert_non_null(m->before);
     rtl_model_set_window(m, RTL_WINDOW_ALL);
     assert_null(m->before);
     rtl_model_set_window(m, RTL_WINDOW_INTERVAL);
-    for (int t = 62; t <= 66; t++) {
-        synth_record(p, a, t < 66 ? 100000 : 300000, 1000);
+    for (int t = 86; t <= 90; t++) {
+        synth_record(p, a, t < 90 ? 100000 : 300000, 1000);
         synth_tick(p, m, SECONDS(t));
     }
     is(rtl_model_row(m, p->kernels[a].id)->change.p50, RTL_CHANGE_LONGER, "3.0x");

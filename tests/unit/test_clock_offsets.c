@@ -11,7 +11,6 @@
 #include <sys/syscall.h>
 
 #include "shm/hip_api.h"
-#include "shm/hip_api_events.h"
 #include "shm/hip_api_reader.h"
 #include "shm/hip_api_snapshot.h"
 #include "shm/clock_offsets.h"

@@ -151,7 +151,7 @@ static void each_command_has_its_own_help(void **state)
 {
     (void)state;
     for (int c = 0; c < RTL_COMMAND_COUNT; c++) {
-        char *text = rtl_command_help((enum rtl_command)c);
+        char *text = rtl_command_help((enum rtl_command)c, true);
         const struct rtl_option_info *o, *other;
         int count = 0;
         assert_non_null(text);
@@ -181,21 +181,23 @@ static void words_after_a_program_belong_to_the_program(void **state)
     struct rtl_options o;
     struct rtl_arguments a;
     char *said;
+    uint64_t width = 0;
+    const struct rtl_own_value own[RTL_NAMES_OWN_COUNT] = {
+        [RTL_NAMES_WIDTH] = {.number = &width, .most = 9, .needs = "columns to "}};
     split(&w, "rtl-top record -p 3 --help");
     assert_int_equal(rtl_command_line_parse(w.argc, w.argv, &o, &said), RTL_PARSED_DONE);
     assert_int_equal(strncmp(said, "usage: rtl-top record -p PID", 28), 0);
     free(said);
     /* words after another program's name belong to that program */
     split(&w, "names -w 3 python --help");
-    rtl_arguments_begin(&a, RTL_COMMAND_NAMES, true, w.argc, w.argv);
-    assert_int_equal(rtl_arguments_next(&a), RTL_NAMES_WIDTH);
-    assert_string_equal(a.value, "3");
-    assert_int_equal(rtl_arguments_next(&a), -1);
+    assert_int_equal(rtl_arguments_read(&a, RTL_COMMAND_NAMES, true, own, &o, w.argc, w.argv), RTL_GO_ON);
+    assert_int_equal(width, 3);
     assert_true(!a.help && !a.wrong && a.first == 3);
     split(&w, "names python --ascii");
-    rtl_arguments_begin(&a, RTL_COMMAND_NAMES, false, w.argc, w.argv);
-    assert_int_equal(rtl_arguments_next(&a), RTL_SHARED + RTL_OPTION_ASCII);
-    assert_int_equal(rtl_arguments_next(&a), -1);
+    rtl_options_default(&o);
+    o.ascii = false;
+    assert_int_equal(rtl_arguments_read(&a, RTL_COMMAND_NAMES, false, own, &o, w.argc, w.argv), RTL_GO_ON);
+    assert_true(o.ascii);
     assert_int_equal(a.first, 2);
 }
 

@@ -48,7 +48,7 @@ static void put(struct rtl_segment *segment, uint64_t from, uint64_t to)
 {
     for (uint64_t n = from; n < to; n++) {
         struct rtl_event_record event = made(n);
-        rtl_event_put(segment, &event);
+        rtl_event_put_linked(segment, &event, NULL);
     }
 }
 

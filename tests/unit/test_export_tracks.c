@@ -6,7 +6,7 @@
 /* cmocka needs these first */
 #include <cmocka.h>
 
-#include "command/export_tracks.h"
+#include "command/export.h"
 
 static void ops_on_a_track_do_not_overlap(void **state)
 {

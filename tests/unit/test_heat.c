@@ -2,7 +2,7 @@
 #include <math.h>
 #include "tui_synth.h"
 
-#include "model/heat.h"
+#include "model/trend.h"
 
 static void the_axis_covers_the_durations(void **state)
 {

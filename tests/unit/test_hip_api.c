@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "shm/hip_api_events.h"
 #include "shm/hip_api_reader.h"
 #include "shm/hash.h"
 #include "shm/hip_api_snapshot.h"

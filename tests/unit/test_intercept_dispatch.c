@@ -188,6 +188,21 @@ static void signals_on_several_packets_at_once_stay_shared(void **state)
     assert_int_equal(total_ns(), total);
 }
 
+static void a_barrier_holds_only_the_next_dispatch(void **state)
+{
+    (void)state;
+    const struct rtl_tracker *tracker = handler_data;
+    packet_t b = other_packet(HSA_PACKET_TYPE_BARRIER_AND, 1), untimed = kernel_packet(KERNEL, 0x8000);
+    hsa_signal_t other = app_signal(1);
+    memcpy((char *)&b + offsetof(hsa_barrier_and_packet_t, dep_signal), &other, sizeof other);
+    b.completion_signal.handle = 0;
+    hand_over(&b, 1);
+    assert_int_equal(tracker->barrier, RTL_PENDING_BARRIER);
+    hand_over(&untimed, 1);
+    assert_int_equal(tracker->barrier, 0);
+    app_signal_destroy(other);
+}
+
 static void signals_without_times_are_counted_as_such(void **state)
 {
     (void)state;
@@ -570,6 +585,7 @@ int main(void)
         cmocka_unit_test(own_signals_and_other_packets_pass_untouched),
         cmocka_unit_test(signals_of_the_application_are_read_before_they_are_used_again),
         cmocka_unit_test(signals_on_several_packets_at_once_stay_shared),
+        cmocka_unit_test(a_barrier_holds_only_the_next_dispatch),
         cmocka_unit_test(signals_without_times_are_counted_as_such),
         cmocka_unit_test(signals_for_other_processes_are_left_alone),
         cmocka_unit_test(extended_dispatches_are_decoded_by_their_format),

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "intercept/worker/probe_elf_check.h"
-#include "probe/code_writer.h"
+#include "probe/code_object.h"
 
 static _Alignas(8) char code[8192];
 static size_t bytes;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "model/member_names.h"
-#include "model/merge_data.h"
+#include "model/merge_parts.h"
 
 static struct rtl_member members[RTL_MEMBERS_MAX];
 
@@ -19,7 +19,7 @@ struct wanted {
     pid_t pid;
     uint64_t gpus;
     const char *name;
-    int group; /* equal numbers: the same group; 0: workers without coordinates */
+    int group; /* equal numbers: the same group */
 };
 
 static void named(const struct wanted *wanted, uint32_t count)
@@ -89,7 +89,7 @@ static void names_are_unique(void **state)
     (void)state;
     NAMED({"R0", 10, 1, "R0", 0}, {"R1", 11, 2, "R1", 0}, {"", 12, 4, "G2", 0}, {"", 13, 12, "13", 0});
     /* two servers with the same ranks; a process that was started again */
-    NAMED({"TP0", 10, 1, "TP0[10]", 1}, {"TP1", 11, 2, "TP1", 1}, {"TP0", 12, 1, "TP0[12]", 1});
+    NAMED({"TP0", 10, 1, "TP0[10]", 1}, {"TP1", 11, 2, "TP1", 1}, {"TP0", 12, 1, "TP0[12]", 2});
     /* two processes on one GPU */
     NAMED({"", 10, 1, "G0[10]", 0}, {"", 11, 1, "G0[11]", 0}, {"", 12, 2, "G1", 0});
     /* lists of devices in two containers: the segments know the GPUs */
@@ -143,9 +143,13 @@ static void workers_are_compared_within_their_group(void **state)
           {"DP0_TP1", 5, 0, "DP0_TP1", 2}, {"", 6, 0, "6", 0});
     NAMED({"DP1_TP0", 1, 0, "DP1_TP0", 1}, {"TP0", 2, 0, "TP0", 2}, {"DP0_TP0", 3, 0, "DP0_TP0", 3},
           {"DP1_TP1", 4, 0, "DP1_TP1", 1}, {"DP0_TP1", 5, 0, "DP0_TP1", 3}, {"TP1", 6, 0, "TP1", 2});
-    /* a second server with the same coordinates: tensor parallel ranks are still compared */
-    NAMED({"DP0_TP0", 1, 0, "DP0_TP0[1]", 1}, {"DP0_TP0", 2, 0, "DP0_TP0[2]", 1}, {"DP0_TP1", 3, 0, "DP0_TP1", 1},
+    /* a second server with the same coordinates has groups of its own */
+    NAMED({"DP0_TP0", 1, 0, "DP0_TP0[1]", 1}, {"DP0_TP0", 2, 0, "DP0_TP0[2]", 3}, {"DP0_TP1", 3, 0, "DP0_TP1", 1},
           {"DP1_TP1", 4, 0, "DP1_TP1", 2});
+    NAMED({"R0", 1, 0, "R0[1]", 0}, {"R1", 2, 0, "R1[2]", 0}, {"R0", 3, 0, "R0[3]", 1}, {"R1", 4, 0, "R1[4]", 1});
+    /* replicas with one rank each are compared, and so are containers with one device each */
+    NAMED({"TP0", 1, 0, "TP0[1]", 1}, {"TP0", 2, 0, "TP0[2]", 1}, {"", 3, 0, "3", 0});
+    NAMED({"R0", 1, 0, "R0[1]", 0}, {"R0", 2, 0, "R0[2]", 0}, {"D0", 3, 1, "G0[3]", 0}, {"D0", 4, 1, "G0[4]", 0});
 }
 
 /* Any labels, as in damaged recordings, give different names, also for the maximum number of processes. */

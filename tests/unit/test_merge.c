@@ -408,7 +408,9 @@ static void the_slow_process_is_named(void **state)
     tick(1 * RTL_SEC, PROCESSES);
     for (int i = 0; i < PROCESSES; i++) {
         synth_record(processes[i], 0, i == 2 ? 200000 : 100000 + 1000 * (uint64_t)i, 10);
-        synth_record(processes[i], 3, i == 1 ? 20000 : 100000, 10);               /* a collective */
+        synth_record(processes[i], 3, i == 1 ? 20000 : 100000, 10); /* a collective */
+        if (i == 1)
+            synth_record(processes[i], 3, 490000, 2); /* long waits, which make its mean that of the others */
         synth_record(processes[i], 4, i == 1 ? 500000 : 100000, i == 1 ? 4 : 10); /* too few */
         synth_record(processes[i], 2, 50000, i == 3 ? 10 : 0);
     }
@@ -532,6 +534,16 @@ static void ranks_are_parsed(void **state)
         {BYTES("/opt/model_TP8/bin/python3\0serve.py_TP7"), BYTES("RANK=9"), "R9", 9},
         {BYTES("sglang::scheduler"), BYTES("RANK=5"), "R5", 5},
         {BYTES("a"), BYTES("PMIX_RANK=3\0SLURM_PROCID=4"), "R3", 3},
+        {BYTES("a"), BYTES("OMPI_COMM_WORLD_RANK=2\0OMPI_COMM_WORLD_LOCAL_RANK=0"), "R2", 2},
+        {BYTES("a"), BYTES("PMI_RANK=6\0PMI_SIZE=8"), "R6", 6},
+        {BYTES("a"), BYTES("MV2_COMM_WORLD_RANK=1"), "R1", 1},
+        {BYTES("a"), BYTES("SLURM_LOCALID=1\0SLURM_PROCID=13"), "R13", 13},
+        {BYTES("a"), BYTES("FLUX_TASK_LOCAL_ID=1\0FLUX_TASK_RANK=9"), "R9", 9},
+        {BYTES("a"), BYTES("PALS_LOCAL_RANKID=1\0PALS_RANKID=10"), "R10", 10},
+        {BYTES("ray::RayWorkerWrapper.execute_method"), BYTES("RANK=4"), "R4", 4},
+        {BYTES("python3\0-u\0pretrain_gpt.py\0--tensor-model-parallel-size\0002"), BYTES("RANK=3\0WORLD_SIZE=8"), "R3",
+         3},
+        {BYTES("python3\0train.py\0--local_rank=2\0--deepspeed"), BYTES("X"), "R2", 2}, /* DeepSpeed */
         {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=6"), "D6", -1},
         {BYTES("a"), BYTES("HIP_VISIBLE_DEVICES=6,7"), "", -1},
         {BYTES("a\0--rank"), BYTES("RANK="), "", -1},

@@ -3,10 +3,9 @@
  */
 #include "tui_synth.h"
 
-#include "model/member_snapshot.h"
+#include "model/model.h"
 #include "model/merge.h"
 #include "model/model_gpus.h"
-#include "model/model_pause.h"
 
 enum { PROCESSES = 3, KERNELS = 4 };
 static struct synth *processes[PROCESSES];
@@ -98,7 +97,8 @@ static void is_same(const struct rtl_model *a, const struct rtl_model *b, uint32
     for (uint32_t i = 0; i < a->row_count; i++) {
         is_same_row(&a->rows[i], &b->rows[i]);
         for (uint32_t back = 0; back < history; back++)
-            assert_int_equal(rtl_model_history(a, &a->rows[i], back), rtl_model_history(b, &b->rows[i], back));
+            assert_int_equal(rtl_model_history(a, &a->rows[i], back, false),
+                             rtl_model_history(b, &b->rows[i], back, false));
     }
     for (uint32_t back = 0; back < history; back++)
         assert_int_equal(rtl_model_busy(a, 0, back), rtl_model_busy(b, 0, back));

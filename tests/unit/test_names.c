@@ -329,7 +329,7 @@ static void a_suffix_follows_the_demangled_name(void **state)
     shortened("__omp_offloading_fe00_5366b4_main_l22$jit$1f$.kd", "omp main:22 $jit$1f$");
     /* no suffix: the characters belong to an identifier, or the name ends early */
     suffixed("_Z8a.b$c_d@v", "a.b$c_d@()", "a.b$c_d@");
-    suffixed("_Z9f$jit$1$", "_Z9f$jit$1$", "f$jit$1$");
+    suffixed("_Z9f$jit$1$", "f$jit$1$(...)", "f$jit$1$");
     suffixed("kernel.cold", "kernel.cold", "kernel.cold");
 }
 

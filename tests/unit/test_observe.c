@@ -361,7 +361,6 @@ static void each_name_has_one_row(void **state)
 {
     (void)state;
     struct rtl_kernel_names *n = rtl_kernel_names_create();
-    uint32_t length;
     rtl_kernel_names_add(n, "gemm", 4, 0x100);
     rtl_kernel_names_add(n, "norm", 4, 0x200);
     rtl_kernel_names_add(n, "gemm", 4, 0x300); /* on another GPU */
@@ -385,16 +384,16 @@ static void each_name_has_one_row(void **state)
     rtl_kernel_names_add(n, large, bytes, 0x600);
     assert_int_not_equal(rtl_kernel_names_row(n, 0x400), rtl_kernel_names_row(n, 0x500));
     assert_int_equal(rtl_kernel_names_row(n, 0x500), rtl_kernel_names_row(n, 0x600));
-    const char *text = rtl_kernel_names_text(n, rtl_kernel_names_row(n, 0x400), &length);
-    assert_int_equal(length, RTL_NAME_MAX);
+    const char *text = n->name[rtl_kernel_names_row(n, 0x400)];
+    assert_int_equal(n->length[rtl_kernel_names_row(n, 0x400)], RTL_NAME_MAX);
     assert_int_equal(text[RTL_NAME_MAX - 17], '~');
     free(large);
     for (uint32_t i = 0; i < 2 * RTL_KERNELS_MAX; i++) {
         char name[16];
         rtl_kernel_names_add(n, name, (size_t)snprintf(name, sizeof name, "k%u", (unsigned)i), 0x10000 + 64 * i);
     }
-    assert_true(rtl_kernel_names_full(n));
-    assert_int_equal(rtl_kernel_names_count(n), RTL_KERNELS_MAX);
+    assert_true(n->full);
+    assert_int_equal(n->rows, RTL_KERNELS_MAX);
     assert_int_equal(rtl_kernel_names_row(n, 0x10000 + 64 * (2 * RTL_KERNELS_MAX - 1)), RTL_KERNEL_OTHER);
     rtl_kernel_names_free(n);
 }
@@ -478,7 +477,7 @@ static void an_index_that_goes_back_ends_a_queue(void **state)
     assert_non_null(file);
     assert_int_equal(pwrite(fileno(file), &head, sizeof head, AT), sizeof head);
     assert_int_equal(pwrite(fileno(file), slots, sizeof slots, 0x10000), sizeof slots);
-    rtl_target_memory_of_file(dup(fileno(file)), &memory);
+    memory = (struct rtl_target_memory){.fd = dup(fileno(file)), .pagemap = -1};
     struct rtl_observed *o = calloc(1, sizeof *o);
     struct rtl_observed_queue q = {0};
     o->memory = &memory;

@@ -18,13 +18,13 @@ static void kernels_beyond_the_table_are_unknown(void **state)
     struct rtl_kernel_names *n = rtl_kernel_names_create();
     for (uint64_t i = 1; i <= ROOM; i++)
         rtl_kernel_names_add(n, "gemm", 4, 64 * i);
-    assert_false(rtl_kernel_names_full(n));
+    assert_false(n->full);
     assert_false(rtl_kernel_names_known(n, 64 * (ROOM + 1ull)));
     rtl_kernel_names_add(n, "norm", 4, 64); /* kernels in the table stay */
-    assert_false(rtl_kernel_names_full(n));
+    assert_false(n->full);
     assert_int_equal(rtl_kernel_names_row(n, 64), RTL_KERNEL_FIRST + 1);
     rtl_kernel_names_add(n, "gemm", 4, 64 * (ROOM + 1ull));
-    assert_true(rtl_kernel_names_full(n));
+    assert_true(n->full);
     assert_true(rtl_kernel_names_known(n, 64 * (ROOM + 1ull)));
     assert_int_equal(rtl_kernel_names_row(n, 64 * (ROOM + 1ull)), RTL_KERNEL_UNKNOWN);
     rtl_kernel_names_free(n);

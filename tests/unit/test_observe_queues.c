@@ -48,7 +48,7 @@ static uint32_t find_in(FILE *memory_file, const char *smaps_lines, struct rtl_f
     struct rtl_target_memory memory;
     struct rtl_mappings mappings;
     struct rtl_queue_search search = {0};
-    rtl_target_memory_of_file(dup(fileno(memory_file)), &memory);
+    memory = (struct rtl_target_memory){.fd = dup(fileno(memory_file)), .pagemap = -1};
     FILE *smaps = fmemopen((void *)(uintptr_t)smaps_lines, strlen(smaps_lines), "r");
     assert_non_null(smaps);
     assert_true(rtl_mappings_parse(smaps, &mappings));
@@ -270,7 +270,7 @@ static void an_interrupted_search_continues(void **state)
     assert_true(file && smaps && rtl_mappings_parse(smaps, &mappings));
     fclose(smaps);
     assert_int_equal(ftruncate(fileno(file), TO), 0);
-    rtl_target_memory_of_file(dup(fileno(file)), &memory);
+    memory = (struct rtl_target_memory){.fd = dup(fileno(file)), .pagemap = -1};
     put_queue(fileno(file), FAR, RING);
     for (; !n && calls < CALLS; calls++)
         n = rtl_queues_find(&memory, &mappings, &search, found, MOST, 0, 0);
@@ -317,7 +317,7 @@ static void other_memory_is_searched_in_pieces(void **state)
     assert_true(file && smaps && rtl_mappings_parse(smaps, &mappings));
     fclose(smaps);
     assert_int_equal(ftruncate(fileno(file), FAR + 0x10000), 0);
-    rtl_target_memory_of_file(dup(fileno(file)), &memory);
+    memory = (struct rtl_target_memory){.fd = dup(fileno(file)), .pagemap = -1};
     put_queue(fileno(file), NEAR, RING);
     put_queue(fileno(file), FAR, RING);
     for (; n < 2 && calls < CALLS; calls++) {
@@ -360,7 +360,7 @@ static void memory_without_doorbells_is_not_read(void **state)
     assert_true(file && smaps && rtl_mappings_parse(smaps, &mappings));
     fclose(smaps);
     assert_int_equal(ftruncate(fileno(file), BYTES), 0);
-    rtl_target_memory_of_file(dup(fileno(file)), &memory);
+    memory = (struct rtl_target_memory){.fd = dup(fileno(file)), .pagemap = -1};
     put_queue(fileno(file), AT, AT + 0x1000);
     assert_int_equal(rtl_queues_find(&memory, &mappings, &search, found, MOST, 0, 0), 0);
     assert_true(search.whole && rtl_queue_search_done(&search));
@@ -381,7 +381,7 @@ static void other_memory_is_not_swapped_in(void **state)
     FILE *file = tmpfile(), *pagemap = tmpfile();
     assert_true(file && pagemap);
     assert_int_equal(pwrite(fileno(pagemap), entries, sizeof entries, 0), sizeof entries);
-    rtl_target_memory_of_file(dup(fileno(file)), &memory);
+    memory = (struct rtl_target_memory){.fd = dup(fileno(file)), .pagemap = -1};
     memory.pagemap = dup(fileno(pagemap));
     for (int likely = 0; likely < 2; likely++) {
         uint64_t at = PAGE;
@@ -425,7 +425,7 @@ static void a_search_swaps_in_small_mappings_only(void **state)
     fclose(smaps);
     assert_int_equal(ftruncate(fileno(file), PAGES * PAGE), 0);
     assert_int_equal(pwrite(fileno(pagemap), entries, sizeof entries, 0), sizeof entries);
-    rtl_target_memory_of_file(dup(fileno(file)), &memory);
+    memory = (struct rtl_target_memory){.fd = dup(fileno(file)), .pagemap = -1};
     memory.pagemap = dup(fileno(pagemap));
     put_queue(fileno(file), NEAR, RING);
     put_queue(fileno(file), FAR, RING);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-#include "probe/code_writer.h"
+#include "probe/code_object.h"
 #include "probing/probe_session.h"
 #include "tui/loop_state.h"
 
@@ -400,14 +400,15 @@ static void a_second_session_ends_when_its_code_is_gone(void **state)
 
 /* --- comparison of the loaded code with its file --- */
 
-static const struct rtl_probe_fetch_copy *found(struct rtl_probe_fetch **code, enum rtl_probe_fetch_result result)
+static const struct rtl_probe_fetch_copy *found(struct rtl_probe_fetch **code, enum rtl_probe_plan_over wrong)
 {
+    const struct rtl_probe_fetch_found *f;
     *code = rtl_probe_fetch_find(getpid(), "gemm");
     assert_non_null(*code);
-    while (!rtl_probe_fetch_ready(*code))
+    while (!(f = rtl_probe_fetch_found(*code)))
         sched_yield();
-    assert_int_equal(rtl_probe_fetch_result(*code), result);
-    return result == RTL_PROBE_CODE_FOUND ? rtl_probe_fetch_copy(*code, 0) : NULL;
+    assert_int_equal(f->wrong, wrong);
+    return f->copy;
 }
 
 /* A stripped object doesn't give the functions' lengths. */
@@ -435,10 +436,10 @@ static void all_loaded_code_is_compared_with_its_file(void **state)
             list(1);
             if (stripped)
                 strip_lengths();
-            assert_true(found(&code, RTL_PROBE_CODE_FOUND)->compared);
+            assert_true(found(&code, RTL_PROBING_NOT)->compared);
             rtl_probe_fetch_free(code);
             loaded[0][PAGE + places[i]] ^= 1;
-            found(&code, RTL_PROBE_CODE_CHANGED);
+            found(&code, RTL_PROBING_CODE_CHANGED);
             rtl_probe_fetch_free(code);
         }
 }
@@ -449,7 +450,7 @@ static void unreadable_instructions_are_not_compared(void **state)
     struct rtl_probe_fetch *code;
     (void)state;
     assert_int_equal(munmap(loaded[0] + PAGE, AT - PAGE), 0);
-    assert_false(found(&code, RTL_PROBE_CODE_FOUND)->compared);
+    assert_false(found(&code, RTL_PROBING_NOT)->compared);
     rtl_probe_fetch_free(code);
     assert_ptr_equal(
         mmap(loaded[0] + PAGE, AT - PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "launch/library_list.h"
+#include "launch/library.h"
 #include "shm/gpu_use.h"
 
 static struct rtl_profiler of(const char *first, const char *second)

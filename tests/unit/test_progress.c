@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 #include "options/complain.h"
-#include "options/progress.h"
 
 /* Redirect standard error to `fd` until put_back. */
 static int kept;

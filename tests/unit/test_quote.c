@@ -83,6 +83,67 @@ static void strings_are_valid_json(void **state)
     }
 }
 
+static void append(void *to, const char *bytes, size_t count)
+{
+    FILE *out = to;
+    assert_int_equal(fwrite(bytes, 1, count, out), count);
+}
+
+/* The text as a script element contains it; the caller frees it. */
+static char *in_script(const char *json, size_t length)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    rtl_quote_script(append, out, json, length);
+    fclose(out);
+    return text;
+}
+
+static void json_in_a_script_element_has_no_markup(void **state)
+{
+    (void)state;
+    static const char *const texts[][2] = {
+        {"{\"a\":[1,null,\"b\"]}", "{\"a\":[1,null,\"b\"]}"},
+        {"\"</script><!--&\"", "\"\\u003c/script\\u003e\\u003c!--\\u0026\""},
+        {"\"\xe2\x80\xa8\xe2\x80\xa9\"", "\"\\u2028\\u2029\""}, /* ends of lines to JavaScript */
+        {"\"\x7f\xc2\x9b\xff\xed\xa0\x80\"", "\"\\u007f\\u009b\\ufffd\\ufffd\\ufffd\\ufffd\""},
+        {"\"\xc3\xbc\xe4\xb8\xad\xf0\x9f\x98\x80\"", "\"\xc3\xbc\xe4\xb8\xad\xf0\x9f\x98\x80\""},
+        {"\"\xf3\xa0\x80\x81\"", "\"\\udb40\\udc01\""},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char *text = in_script(texts[i][0], strlen(texts[i][0]));
+        assert_string_equal(text, texts[i][1]);
+        free(text);
+    }
+}
+
+static void json_in_a_script_element_keeps_its_meaning(void **state)
+{
+    (void)state;
+    char every[256];
+    for (int i = 0; i < 255; i++)
+        every[i] = (char)(i + 1);
+    every[255] = 0;
+    for (int end = 127; end < 256; end += 128) { /* up to 127: valid UTF-8 */
+        every[end] = 0;
+        struct json_object *o = json_object_new_string(every);
+        const char *json = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE);
+        char *text = in_script(json, strlen(json));
+        assert_null(strpbrk(text, "<>&"));
+        struct json_object *again = json_tokener_parse(text);
+        assert_non_null(again);
+        if (end == 127)
+            assert_string_equal(json_object_get_string(again), every);
+        json_object_put(again);
+        json_object_put(o);
+        free(text);
+        every[end] = (char)(end + 1);
+    }
+}
+
 static char *complaint(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static char *complaint(const char *format, ...)
 {
@@ -123,6 +184,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csv_cells_are_quoted_where_necessary),
         cmocka_unit_test(strings_are_valid_json),
+        cmocka_unit_test(json_in_a_script_element_has_no_markup),
+        cmocka_unit_test(json_in_a_script_element_keeps_its_meaning),
         cmocka_unit_test(a_message_is_one_line_without_control_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 #include <sys/syscall.h>
 
-#include "record/db_journal.h"
 #include "record_db_fixture.h"
 
 static void put_journal(const char *name)
@@ -242,9 +241,11 @@ static void an_open_transaction_is_waited_for_or_ignored(void **state)
     rtl_db_close(reader);
 }
 
-static bool asks_twice(void *times)
+static unsigned asked, asked_until;
+
+static bool asks_to_leave(void)
 {
-    return ++*(int *)times == 2;
+    return ++asked >= asked_until;
 }
 
 /* Reading a journal of headers only takes long: a request to leave is noticed meanwhile. */
@@ -252,19 +253,25 @@ static void a_journal_of_headers_can_be_interrupted(void **state)
 {
     (void)state;
     enum { HEADERS = 1000 };
-    struct rtl_undo undo;
     size_t size;
-    int asked = 0;
     make_recording(10);
     unsigned char *journal = make_journal(NULL, 0, &size), *headers = malloc((size_t)HEADERS * 512);
     assert_non_null(headers);
     for (int i = 0; i < HEADERS; i++)
         memcpy(headers + (size_t)i * 512, journal, 512);
+    struct rtl_db *db = open_db(&reading);
     write_file(beside, headers, (size_t)HEADERS * 512);
     free(journal);
     free(headers);
-    assert_int_equal(rtl_journal_read(beside, 4096, asks_twice, &asked, &undo), RTL_JOURNAL_STOPPED);
-    assert_int_equal(asked, 2);
+    asked = 0;
+    asked_until = HEADERS / 2;
+    rtl_db_stop_when(asks_to_leave);
+    rows(db);
+    rtl_db_stop_when(NULL);
+    assert_int_equal(rtl_db_status(db), RTL_DB_STOPPED);
+    rtl_db_rollback(db);
+    assert_int_equal(rows(db), 10);
+    rtl_db_close(db);
     assert_int_equal(unlink(beside), 0);
 }
 
@@ -431,7 +438,7 @@ static void links_and_files_of_other_users_are_not_written(void **state)
     check_victim(victim);
 }
 
-/* A sparse journal of a terabyte, and a journal that saves one page again and again. */
+/* A sparse journal of a terabyte, a journal that saves one page again and again, and one of a far larger database. */
 static void a_journal_is_read_within_bounds(void **state)
 {
     (void)state;
@@ -452,6 +459,11 @@ static void a_journal_is_read_within_bounds(void **state)
     for (int i = 0; i < 100; i++)
         fwrite(one + 512, 1, record, f);
     fclose(f);
+    db = open_db(&reading);
+    assert_int_equal(rows(db), 3);
+    rtl_db_close(db);
+    memcpy(one + 16, "\0\17\377\377", 4); /* pages before the transaction: 4 GB */
+    write_file(beside, one, size);
     free(one);
     refuses(&reading, RTL_DB_CORRUPT, "damaged");
 }

@@ -171,8 +171,8 @@ static void a_view_in_a_trace_is_refused(void **state)
     }
 }
 
-/* Generated columns of earlier versions, and equal ones of other tools, are read. */
-static void a_trace_of_an_earlier_version_is_read(void **state)
+/* Generated columns of other tools are read. */
+static void a_trace_with_generated_columns_is_read(void **state)
 {
     (void)state;
     make_trace();
@@ -238,6 +238,20 @@ static void a_trigger_added_meanwhile_never_runs(void **state)
     rtl_snapshot_free(&s);
     assert_true(rtl_db_one(rtl_recording_db(r), "SELECT count(*) FROM rtl_label") > 0);
     rtl_recording_close(r);
+}
+
+/* Another process changes a table between two checks on one connection. */
+static void a_table_is_checked_as_it_is_now(void **state)
+{
+    (void)state;
+    struct rtl_db *db;
+    make_trace();
+    assert_int_equal(rtl_db_open(path, &(struct rtl_db_options){0}, &db, why, sizeof why), RTL_DB_OK);
+    assert_true(rtl_db_has_set(db, &rtl_rocpd_set));
+    run_sql("ALTER TABLE rocpd_op ADD COLUMN more GENERATED ALWAYS AS (hex(zeroblob(1000000))) VIRTUAL");
+    assert_false(rtl_db_has_set(db, &rtl_rocpd_set));
+    assert_int_equal(rtl_db_status(db), RTL_DB_SCHEMA);
+    rtl_db_close(db);
 }
 
 /* The connection restricts what a schema or a statement may do. */
@@ -499,9 +513,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_view_in_place_of_a_table_is_refused),
         TEST(a_view_in_a_trace_is_refused),
-        TEST(a_trace_of_an_earlier_version_is_read),
+        TEST(a_trace_with_generated_columns_is_read),
         TEST(tables_with_triggers_or_generated_columns_are_refused),
         TEST(a_trigger_added_meanwhile_never_runs),
+        TEST(a_table_is_checked_as_it_is_now),
         TEST(a_schema_is_not_trusted),
         TEST(trees_of_repeated_pages_end),
         TEST(work_is_bounded_per_statement),

@@ -293,13 +293,13 @@ static void a_time_is_the_frame_at_it_or_before(void **state)
         rtl_snapshot_free(&s);
     }
     rtl_recording_close(r);
-    struct rtl_replay *replay;
-    assert_int_equal(rtl_replay_open(path, 0, 0, &replay, why, sizeof why), RTL_DB_OK);
+    struct rtl_player player;
+    assert_int_equal(rtl_player_open(&player, path, 0, 0, why, sizeof why), RTL_DB_OK);
     static const uint64_t at[][2] = {{0, 0},    {999, 0},  {1000, 0}, {1999, 0},
                                      {2000, 1}, {2001, 1}, {4000, 3}, {9999, 3}};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++)
-        assert_int_equal(rtl_replay_find(replay, at[i][0]), at[i][1]);
-    rtl_replay_close(replay);
+        assert_int_equal(rtl_player_find(&player, at[i][0]), at[i][1]);
+    rtl_player_close(&player);
 }
 
 /* The first frame writes the recording's own row; if that fails, the second one does. */
@@ -402,6 +402,8 @@ static void false_values_are_refused(void **state)
         "UPDATE rtl_copies_sample SET buckets = '[1,'",
         "UPDATE rtl_copies_untimed SET agent = 3",
         "DROP TABLE rtl_copies_untimed",
+        "DROP TABLE rtl_copies_sample",
+        "DROP TABLE rtl_queue_way",
         "UPDATE rtl_queue_way SET slot = slot + 77",
         "UPDATE rtl_queue_way SET slot = -1 WHERE slot = 0",
     };
@@ -412,8 +414,6 @@ static void false_values_are_refused(void **state)
         "DELETE FROM rtl_kernel",
         "UPDATE rtl_copies_sample SET copies = 0, bytes = -1, gpu = 77, timed = -5",
         "UPDATE rtl_copies_untimed SET reason = 16, copies = -1",
-        "DROP TABLE rtl_copies_sample", /* a file of a recorder without copies */
-        "DROP TABLE rtl_queue_way",     /* and without paths */
         "UPDATE rtl_queue_way SET way = 4294967298, reason = -1",
         "UPDATE rtl_queue_way SET way = 0, reason = 'x'",
         "UPDATE rtl_kernel SET name = x'ff00fe41'",
@@ -507,6 +507,47 @@ static void buckets_survive_their_text_form(void **state)
     free(text.bytes);
 }
 
+/* Record a frame of the process `pid` after each marker, and return what its replay is marked by. */
+static const char *replayed_marker(pid_t pid, const char *const *markers, int count, const char *option)
+{
+    static char marker[RTL_NAME_MAX];
+    struct rtl_recording *r = recording_of(RTL_RECORDING_SERIES, pid);
+    struct rtl_player player;
+    struct rtl_options options;
+    synth_record(p, 0, 1000, 1);
+    for (int i = 0; i < count; i++) {
+        struct rtl_snapshot s = synth_snapshot(p, (uint64_t)(i + 1) * RTL_SEC);
+        rtl_recording_mark_step(r, markers[i]);
+        assert_int_equal(rtl_recording_add(r, &s, (uint64_t)i + 1, false), RTL_DB_OK);
+        rtl_snapshot_free(&s);
+    }
+    rtl_recording_close(r);
+    if (rtl_player_open(&player, path, pid, 0, why, sizeof why))
+        fail_msg("%s", why);
+    player.model = rtl_model_create();
+    rtl_options_default(&options);
+    if (option)
+        options.asked = 1ull << RTL_OPTION_STEP;
+    rtl_player_mark_step(&player, &options);
+    bool marked = player.model->step;
+    snprintf(marker, sizeof marker, "%s", marked ? player.model->step : "");
+    rtl_model_free(player.model);
+    rtl_player_close(&player);
+    return marked ? marker : NULL;
+}
+
+static void a_replay_is_marked_as_its_recorder_was(void **state)
+{
+    (void)state;
+    synth_kernel(p, "argmax");
+    assert_null(replayed_marker(1, (const char *const[]){NULL}, 1, NULL));
+    assert_string_equal(replayed_marker(2, (const char *const[]){"argmax"}, 1, NULL), "argmax");
+    assert_string_equal(replayed_marker(3, (const char *const[]){NULL, "argmax", "it''s"}, 3, NULL), "it''s");
+    assert_null(replayed_marker(4, (const char *const[]){"argmax", NULL}, 2, NULL));
+    assert_null(replayed_marker(5, (const char *const[]){"argmax"}, 1, "--step"));
+    assert_null(replayed_marker(6, (const char *const[]){NULL}, 1, NULL));
+}
+
 static void times_are_parsed(void **state)
 {
     (void)state;
@@ -541,6 +582,7 @@ int main(void)
         TEST(several_recorders_share_a_file),
         TEST(false_values_are_refused),
         TEST(buckets_survive_their_text_form),
+        TEST(a_replay_is_marked_as_its_recorder_was),
         TEST(times_are_parsed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

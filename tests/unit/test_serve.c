@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "serve/hosts.h"
 #include "serve/page.h"
 #include "serve/parse.h"
 #include "serve/ranked.h"
@@ -254,7 +253,7 @@ static void labels_are_escaped_and_cut(void **state)
     rtl_page_begin(&page, RTL_FORMAT_OPENMETRICS, 2);
     rtl_page_metric(&page, RTL_METRIC_PROCESS);
     rtl_page_labels(&page, (const char *[]){"1", "", "say \"\\hi\"\n\xff", longest, "", ""});
-    rtl_page_info(&page);
+    rtl_page_count(&page, 1);
     assert_true(rtl_page_end(&page));
     assert_non_null(strstr(page.text, "rtl_process_info{pid=\"1\",command=\"say \\\"\\\\hi\\\"\\n?\",user=\"x"));
     assert_null(strchr(page.text, (char)0xc3)); /* half a character would be invalid */

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "serve/fleet.h"
-#include "serve/pages.h"
+#include "serve/render.h"
 #include "shm/process.h"
 
 /* A fleet of one process only, whose user is not the server's. */

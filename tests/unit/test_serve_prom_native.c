@@ -178,7 +178,7 @@ static void counters_and_infos_are_decoded(void **state)
     rtl_page_seconds(&page, 0);
     rtl_page_metric(&page, RTL_METRIC_PROCESS);
     rtl_page_labels(&page, (const char *[]){"1", "", "a b", "", "", ""});
-    rtl_page_info(&page);
+    rtl_page_count(&page, 1);
     rtl_page_metric(&page, RTL_METRIC_API_ERRORS); /* a family without a metric */
     rtl_page_metric(&page, RTL_METRIC_PROCESS_KERNEL);
     rtl_page_labels(&page, (const char *[]){"1", "", "k", "", ""});

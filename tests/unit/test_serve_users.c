@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "serve/shares.h"
+#include "serve/totals.h"
 
 static void a_user_is_charged_for_its_processes(void **state)
 {

@@ -33,7 +33,7 @@ static struct rtl_settings parsed(const char *text)
 }
 
 static const char all[] =
-    "columns max time p90\nsort -p99\ntheme light\nwindow 30\ninterval 500ms\nunits us\nmouse off\n";
+    "columns max time p90\nsort -p99\ntheme light\nwindow 30\nstep decode\ninterval 500ms\nunits us\nmouse off\n";
 
 static void settings_are_applied(void **state)
 {
@@ -82,8 +82,9 @@ static void every_setting_is_written_as_it_is_read(void **state)
         rtl_setting_line(&s, (enum rtl_setting)i, line, sizeof line);
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s\n", line);
     }
-    assert_string_equal(text, "columns max time p90 name\nsort -p99\ntheme light\nwindow 30\ninterval 500ms\nunits us\n"
-                              "mouse off\n");
+    assert_string_equal(
+        text, "columns max time p90 name\nsort -p99\ntheme light\nwindow 30\nstep decode\ninterval 500ms\nunits us\n"
+              "mouse off\n");
 }
 
 static void edited(const char *text, const struct rtl_settings *s, const char *wanted)

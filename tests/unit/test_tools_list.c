@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launch/library_list.h"
+#include "launch/library.h"
 
 /* The names, each followed by a |. */
 static const char *names(const char *list)
@@ -107,12 +107,12 @@ static void another_copy_of_our_library_is_replaced(void **state)
 static void our_library_is_recognised_by_its_name(void **state)
 {
     (void)state;
-    assert_true(rtl_tools_is_rtl("librtl.so"));
-    assert_true(rtl_tools_is_rtl("/opt/x y/librtl.so"));
-    assert_true(rtl_tools_is_rtl("/a b/librtl.so.1"));
-    assert_false(rtl_tools_is_rtl(""));
-    assert_false(rtl_tools_is_rtl("/librtl.so/other.so"));
-    assert_false(rtl_tools_is_rtl("myrtl.so"));
+    assert_true(rtl_tools_displaces("librtl.so", ""));
+    assert_true(rtl_tools_displaces("/opt/x y/librtl.so", ""));
+    assert_true(rtl_tools_displaces("/a b/librtl.so.1", ""));
+    assert_false(rtl_tools_displaces("", ""));
+    assert_false(rtl_tools_displaces("/librtl.so/other.so", ""));
+    assert_false(rtl_tools_displaces("myrtl.so", ""));
 }
 
 static void a_list_for_the_loader_is_appended_to(void **state)

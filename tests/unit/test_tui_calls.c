@@ -5,7 +5,7 @@
 #include "golden_fixture.h"
 
 #include "hip_api_fixture.h"
-#include "model/merge_hip_api.h"
+#include "model/merge_totals.h"
 #include "text/text.h"
 
 static struct synth *p;

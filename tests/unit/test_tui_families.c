@@ -262,19 +262,53 @@ static void the_pane_follows_the_cursor(void **state)
     assert_null(strstr(text, "7.0"));
     assert_non_null(strstr(text, " 1.00k"));
     free(text);
-    char *first = draw(45, 160);
-    press("j");
-    char *second = draw(45, 160), *pane_of_first = strstr(first, "DURATION in window");
-    assert_non_null(pane_of_first);
-    char *pane_of_second = strstr(second, "DURATION in window");
-    assert_non_null(pane_of_second);
-    *strstr(pane_of_first, "now") = *strstr(pane_of_second, "now") = 0; /* the panes may differ from here on */
-    assert_string_not_equal(pane_of_first, pane_of_second);
-    free(first);
-    free(second);
-    not_drawn(39, 160, "DURATION in window");
+    for (int cols = 120; cols <= 160; cols += 40) { /* below the kernels, or beside them */
+        char *first = draw(45, cols);
+        press("j");
+        char *second = draw(45, cols), *bars_of_first = strstr(first, "DURATION in window");
+        assert_non_null(bars_of_first);
+        char *bars_of_second = strstr(second, "DURATION in window");
+        assert_non_null(bars_of_second);
+        char *last = strstr(bars_of_first, "sort %"), *end = strstr(bars_of_second, "sort %");
+        assert_true(last && end);
+        *last = *end = 0; /* the lists begin to differ above, by the mark of the cursor */
+        assert_string_not_equal(bars_of_first, bars_of_second);
+        free(first);
+        free(second);
+    }
+    not_drawn(39, 120, "DURATION in window");
+    not_drawn(24, 120, "P99 over time");
+    drawn(24, 160, "P99 over time");
     press("g");
+    drawn(45, 120, "a family has no curve; Enter opens it");
     drawn(45, 160, "a family has no curve; Enter opens it");
+}
+
+/* Beside the kernels of a wide terminal stand the shares of their families, unless the rows are families. */
+static void families_stand_beside_the_kernels(void **state)
+{
+    (void)state;
+    struct rtl_family_share shares[RTL_FAMILY_COUNT];
+    assert_int_equal(rtl_family_shares(m, shares), 2);
+    assert_true(shares[0].share > 0.499 && shares[0].share < 0.501 && shares[0].before < 0);
+    for (int t = 15; t < 40; t++) { /* more gemm, then also more attention */
+        synth_record(p, GEMM_BIG, 30000, 100);
+        if (t > 29)
+            synth_record(p, ATTENTION, 10000, 100);
+        tick(t);
+    }
+    assert_int_equal(rtl_family_shares(m, shares), 2);
+    assert_int_equal(shares[0].family, RTL_FAMILY_GEMM);
+    assert_in_range((int)(shares[0].share * 1000), 530, 540);
+    assert_in_range((int)(shares[0].before * 1000), 550, 560);
+    drawn(24, 160, "FAMILY");
+    not_drawn(24, 159, "FAMILY ");
+    snprintf(m->filter, sizeof m->filter, "attention"); /* the shares are of all kernels */
+    rtl_model_refresh(m);
+    assert_int_equal(rtl_family_shares(m, shares), 2);
+    m->filter[0] = 0;
+    press("g");
+    not_drawn(24, 160, "FAMILY ");
 }
 
 int main(void)
@@ -287,6 +321,7 @@ int main(void)
         TEST(keys_open_and_close_families),
         TEST(search_finds_kernels_in_closed_families),
         TEST(the_pane_follows_the_cursor),
+        TEST(families_stand_beside_the_kernels),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include "model/cells.h"
 #include "model/coverage.h"
+#include "watch/restart.h"
 #include "text/text.h"
 
 static const char *const names[] = {
@@ -59,6 +60,8 @@ static void run_process(int gpus)
             p->idle[g][0].total_ns += 15 * RTL_SEC / 1000;
             p->idle[g][2].count += (uint64_t)g * 90;
             p->idle[g][2].total_ns += (uint64_t)g * 42 * RTL_SEC / 1000;
+            p->cause_ns[g][RTL_CAUSE_SHORT] += 15 * RTL_SEC / 1000;
+            p->cause_ns[g][RTL_CAUSE_NO_WORK] += (uint64_t)g * 42 * RTL_SEC / 1000;
         }
         synth_tick(p, m, (uint64_t)t * RTL_SEC);
     }
@@ -156,9 +159,9 @@ static void marks_of_trends_never_cover_text(void **state)
     ui.view = RTL_VIEW_DETAIL;
     ui.following = false;
     ui.selected = RTL_KERNEL_FIRST + 1;
-    drawn(16, 60, "P99 by interval, most 2.38ms █");
-    drawn(16, 40, "P99 most 2.38ms ███████████████████ ");
-    drawn(16, 28, "\n████████████████████████████\n");
+    drawn(16, 60, "\nP99 60s ────────────────────────────────────────────────────\n");
+    drawn(16, 40, "\nP99 60s ────────────────────────────────\n");
+    drawn(16, 28, "\n────────────────────────────\n");
     not_drawn(16, 28, "P9");
 }
 
@@ -173,7 +176,12 @@ static void queues_help_and_menus_are_drawn(void **state)
     golden("queues-60x16", 16, 60);
     ui.before = RTL_VIEW_KERNELS;
     ui.view = RTL_VIEW_HELP;
+    golden("card-80x24", 24, 80);
+    golden("card-40x12", 12, 40);
+    golden("card-120x40", 40, 120);
+    ui.manual = true;
     golden("help-80x24", 24, 80);
+    golden("help-160x24", 24, 160);
     drawn(400, 100, "  no_room            0  too many dispatches"); /* one number a line */
     drawn(400, 100, "  unsafe_signal      0  writes to its signal may go unseen");
     ui.view = RTL_VIEW_KERNELS;
@@ -274,9 +282,9 @@ static void queues_show_path_and_reason(void **state)
     run_process(1);
     not_drawn(24, 200, "; queues");
     ui.view = RTL_VIEW_QUEUES;
-    drawn(24, 80, "1   G0    native ");
     drawn(24, 80, " native: queues are native by default\n");
     ui.view = RTL_VIEW_HELP;
+    ui.manual = true;
     ui.before = RTL_VIEW_KERNELS;
     drawn(400, 100, "  native         the library virtualises the queue's write index and doorbell\n");
     drawn(400, 100, "* native here: queues are native by default\n");
@@ -284,11 +292,9 @@ static void queues_show_path_and_reason(void **state)
     p->queues[0].path = 200;
     p->queues[0].why = 1u << 23;
     synth_tick(p, m, 13 * RTL_SEC);
-    drawn(24, 160, "1   G0   unknown ");
-    drawn(24, 160, "\n unknown, unknown: unknown\n");
+    drawn(24, 160, "\n unknown: unknown\n");
     p->queues[0].path = p->queues[0].why = 0;
     synth_tick(p, m, 14 * RTL_SEC);
-    drawn(24, 80, "1   G0         - ");
     not_drawn(24, 200, "unknown");
     not_drawn(24, 200, "queues ");
     /* each pair of path and reason has one line; the number of lines is bounded */
@@ -299,11 +305,11 @@ static void queues_show_path_and_reason(void **state)
     for (int q = 0; q < SYNTH_QUEUES; q++)
         p->queues[q].path = RTL_PATH_INTERCEPT, p->queues[q].why = RTL_REASON_OTHER_TOOL;
     synth_tick(p, m, 13 * RTL_SEC);
-    assert_int_equal(rtl_draw_queue_lines(m), lines + 1);
+    assert_int_equal(rtl_draw_queue_lines(&ui), lines + 1);
     for (uint32_t q = 0; q < SYNTH_QUEUES; q++)
         p->queues[q].why = 100 + q;
     synth_tick(p, m, 14 * RTL_SEC);
-    assert_int_equal(rtl_draw_queue_lines(m), lines + RTL_QUEUE_PATH_LINES);
+    assert_int_equal(rtl_draw_queue_lines(&ui), lines + RTL_QUEUE_PATH_LINES);
 }
 
 /* A queue given up because of another tool is displayed, and is not a dropped dispatch. */
@@ -325,7 +331,7 @@ static void coverage_has_its_reasons(void **state)
     (void)state;
     run_process(1);
     drawn(24, 80, "mode default: 3.8% NOT timed of 52.0k in window (own_signal 3.8)");
-    drawn(24, 80, "not timed nccl AllReduce");
+    drawn(24, 80, "     -       - nccl AllReduce");
     p->notes = RTL_NOTE_QUEUE_NOT_INTERCEPTED;
     p->queues[0].untimed[RTL_UNTIMED_NO_SIGNAL] += 500;
     synth_tick(p, m, 13 * RTL_SEC);
@@ -349,18 +355,20 @@ static void coverage_has_its_reasons(void **state)
     not_drawn(24, 160, "(own_signal"); /* the shares are the window's */
     p->mode = RTL_MODE_AUTO;
     synth_tick(p, m, 14 * RTL_SEC + 1);
-    drawn(24, 80, "mode auto: timing (watched), ");
+    drawn(24, 110, "mode auto: timing (watched), a window begins");
     p->counting = true;
-    p->queues[0].untimed[RTL_UNTIMED_UNWATCHED] += 300;
     synth_tick(p, m, 14 * RTL_SEC + 2);
+    drawn(24, 80, "mode auto: counting, a window begins");
+    synth_untimed(p, 0, RTL_UNTIMED_UNWATCHED, 300);
+    synth_tick(p, m, 14 * RTL_SEC + 3);
     drawn(24, 80, "mode auto: counting, ");
-    drawn(24, 160, ", unwatched 0.");
+    drawn(24, 160, "(unwatched 100)");
     drawn(24, 80, "drop 500"); /* dispatches without a viewer are not drops */
     m->wanted = RTL_MODE_LITE;
     drawn(24, 120, "mode auto: lite wanted, from the next dispatch on; counting, ");
     m->wanted = RTL_MODE_NONE;
     snprintf(m->no_heartbeat, sizeof m->no_heartbeat, "another user's process");
-    drawn(24, 120, "mode auto: counting, not to be woken by you: another user's process, ");
+    drawn(24, 140, "mode auto: counting, not to be woken by you: another user's process, ");
     m->no_heartbeat[0] = '\0';
     p->mode = 77; /* a mode of a newer library */
     p->notes = 1u << 30;
@@ -387,6 +395,62 @@ static enum rtl_role role_of(int rows, int cols, const char *part)
     return role;
 }
 
+/* One calm line: exact, estimated, unknown; and the command that starts it traced, which is cut before its name is. */
+static void an_observed_process_says_what_is_exact(void **state)
+{
+    (void)state;
+    static struct rtl_restart restart = {.pid = 4242, .whole = "cd /srv && rtl-top run -- /opt/bin/python3 serve.py"};
+    run_process(1);
+    snprintf(restart.brief, sizeof restart.brief,
+             "rtl-top run -- python3 -m vllm.entrypoints.openai.api_server --port");
+    m->latest->snapshot.mode = RTL_MODE_OBSERVED;
+    m->latest->snapshot.in_force = RTL_ACTIVITY_TIMING;
+    ui.restart = &restart;
+    drawn(24, 80, "k disp/s  OBSERVED: calls exact, ~ estimated, - unknown, ");
+    assert_int_equal(role_of(24, 80, "OBSERVED"), RTL_ROLE_LABEL);
+    drawn(24, 80, "for exact times: rtl-top run -- python3 -m vllm.entrypo\u2026 (rtl-top check -p 4242)\n");
+    drawn(
+        24, 160,
+        "for exact times: rtl-top run -- python3 -m vllm.entrypoints.openai.api_server --port (rtl-top check -p 4242) "
+        "| sort");
+    assert_int_equal(role_of(24, 80, "for exact times"), RTL_ROLE_STATUS);
+    drawn(10, 40, "OBSERVED: calls exact, ~ estimated [?]\n");
+    drawn(10, 40, "for exact times: rtl-top check -p 4242\n");
+    snprintf(m->filter, sizeof m->filter, "gemm");
+    drawn(24, 80, "filter gemm | for exact times: rtl-top run");
+    m->filter[0] = 0;
+    ui.ascii = true;
+    drawn(24, 80, "-m vllm.entryp.. (rtl-top check -p 4242)\n");
+    ui.ascii = false;
+    m->latest->snapshot.in_force = RTL_ACTIVITY_COUNTING;
+    drawn(24, 80, "OBSERVED: calls exact, times unknown");
+    not_drawn(24, 80, "estimated");
+    snprintf(ui.caption, sizeof ui.caption, "%s", "Rank 2 is slow");
+    drawn(24, 80, "Rank 2 is slow | sort %TIME");
+    not_drawn(24, 80, "exact times");
+    ui.caption[0] = 0;
+    m->latest->snapshot.mode = RTL_MODE_DEFAULT;
+    not_drawn(24, 80, "exact times");
+    ui.restart = NULL;
+}
+
+/* The caption stays on every view and is cut, not wrapped. */
+static void the_caption_is_above_the_keys(void **state)
+{
+    (void)state;
+    static const enum rtl_view views[] = {RTL_VIEW_KERNELS, RTL_VIEW_QUEUES, RTL_VIEW_DETAIL, RTL_VIEW_PROCESSES};
+    run_process(1);
+    snprintf(ui.caption, sizeof ui.caption, "Press Enter: %0200d", 7);
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        ui.view = views[i];
+        drawn(24, 80, "\nPress Enter: 000000000000000000000000000000000000000000000000000000000000000000\u2026\n");
+        assert_int_equal(role_of(24, 80, "Press Enter"), RTL_ROLE_TITLE);
+    }
+    ui.view = RTL_VIEW_KERNELS;
+    ui.caption[0] = 0;
+    not_drawn(24, 80, "Press Enter");
+}
+
 /* Half a minute of lite must not affect the numbers an hour later: coverage is the window's. */
 static void coverage_is_the_windows(void **state)
 {
@@ -400,12 +464,13 @@ static void coverage_is_the_windows(void **state)
         synth_record(p, 0, 100000, 1000);
         synth_tick(p, m, (uint64_t)t * RTL_SEC);
     }
-    drawn(24, 80, "1.00k disp/s, drop 500 earlier, all timed\n");
+    drawn(24, 80, "1.00k disp/s, drop 500 before the window, all timed in it\n");
     not_drawn(24, 80, "NOT");
     assert_int_equal(role_of(24, 80, "1.00k disp/s"), RTL_ROLE_LABEL);
     drawn(24, 80, "drop 500"); /* the sum since the start */
     ui.before = RTL_VIEW_KERNELS;
     ui.view = RTL_VIEW_HELP;
+    ui.manual = true;
     drawn(400, 100, "own_signal     2.40k"); /* the sums by reason */
     ui.view = RTL_VIEW_KERNELS;
     for (int t = 41; t <= 60; t++)
@@ -459,6 +524,11 @@ static void a_screen_without_kernels_is_drawn(void **state)
     ui.view = RTL_VIEW_QUEUES;
     drawn(24, 80, "no queue was created yet");
     not_drawn(24, 80, "%BUSY");
+    p->gpu_count = 1; /* its line is below the message */
+    synth_tick(p, m, RTL_SEC);
+    drawn(24, 80, "no queue was created yet");
+    not_drawn(24, 80, "yet%");
+    drawn(24, 80, "% idle, by length of gap");
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     rtl_ui_key(&ui, RTL_KEY_ESC);
     rtl_ui_key(&ui, RTL_KEY_ENTER); /* no kernel is selected */
@@ -486,33 +556,6 @@ static void every_size_is_drawn(void **state)
                 }
 }
 
-static void the_list_of_processes_is_drawn(void **state)
-{
-    (void)state;
-    static struct rtl_draw_choice choices[40];
-    struct rtl_frame frame = {0};
-    run_process(1);
-    for (int i = 0; i < 40; i++)
-        snprintf(choices[i].text, sizeof choices[i].text, "%7d  root        serve --rank %d", 4700 + i, i);
-    for (int rows = 1; rows < 30; rows++)
-        for (int chosen = 0; chosen < 40; chosen += 13) {
-            char rank[32], *text;
-            assert_true(rtl_frame_reset(&frame, rows, 60, false));
-            rtl_draw_pick(&frame, choices, 40, chosen, "");
-            text = synth_text(&frame);
-            snprintf(rank, sizeof rank, "serve --rank %d", chosen);
-            assert_non_null(strstr(text, rank)); /* the selection is always visible */
-            assert_non_null(strstr(text, ">"));
-            free(text);
-        }
-    assert_true(rtl_frame_reset(&frame, 24, 80, false));
-    rtl_draw_pick(&frame, choices, 0, 0, "nobody here");
-    char *text = synth_text(&frame);
-    assert_non_null(strstr(text, "nobody here"));
-    free(text);
-    rtl_frame_free(&frame);
-}
-
 int main(void)
 {
     setenv("TZ", "UTC", 1);
@@ -530,11 +573,12 @@ int main(void)
         TEST(copies_are_drawn),
         TEST(the_first_line_shows_the_state_of_the_process),
         TEST(coverage_has_its_reasons),
+        TEST(an_observed_process_says_what_is_exact),
+        TEST(the_caption_is_above_the_keys),
         TEST(coverage_is_the_windows),
         TEST(times_use_the_requested_unit),
         TEST(a_screen_without_kernels_is_drawn),
         TEST(every_size_is_drawn),
-        TEST(the_list_of_processes_is_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,8 @@
 #include "golden_fixture.h"
 
 #include "text/text.h"
+#include "tui/draw_views.h"
+#include "tui/themes.h"
 
 static struct synth *p;
 static struct rtl_model *m;
@@ -43,6 +45,7 @@ static char *help_text(int cols)
 {
     struct rtl_ui kept = ui;
     ui.view = RTL_VIEW_HELP;
+    ui.manual = true;
     char *text = draw(900, cols);
     ui = kept;
     return text;
@@ -62,7 +65,7 @@ static bool has_word(const char *text, const char *word)
 static void every_header_has_a_line(void **state)
 {
     (void)state;
-    char *help = help_text(200);
+    char *help = help_text(159);
     int words = 0, missing = 0;
     for (int view = RTL_VIEW_KERNELS; view <= RTL_VIEW_DETAIL; view++)
         for (int cols = 40; cols <= 240; cols += 20) {
@@ -111,7 +114,7 @@ static void every_word_of_a_probe_has_a_line(void **state)
                                         "others", "waits",  "clock",   "%WAVES",   "CYCLES",    "AT"};
     static const char *const inside[] = {"p99 cyc", "then:", "tail max:", "PASSES:", "WAIT,", "WAITS FOR:"};
     (void)state;
-    char *help = help_text(200), *part = strstr(help, "Words of a probe"),
+    char *help = help_text(159), *part = strstr(help, "Words of a probe"),
          *end = part ? strstr(part, "Other words") : NULL;
     assert_non_null(end);
     *end = 0;
@@ -131,7 +134,7 @@ static void every_word_of_a_probe_has_a_line(void **state)
 static void every_label_has_a_line(void **state)
 {
     (void)state;
-    char *help = help_text(200);
+    char *help = help_text(159);
     int missing = 0;
     for (int view = RTL_VIEW_KERNELS; view <= RTL_VIEW_DETAIL; view += RTL_VIEW_DETAIL - RTL_VIEW_KERNELS) {
         struct rtl_frame frame = {0};
@@ -172,7 +175,9 @@ static void every_label_has_a_line(void **state)
 static void the_help_is_searched(void **state)
 {
     (void)state;
-    press("?", 24, 80);
+    press("?"
+          "?",
+          24, 80);
     press("/scra", 24, 80);
     drawn(24, 80, "find: scra");
     drawn(24, 80, "private memory of a work-item"); /* visible during input */
@@ -230,13 +235,128 @@ static void matches_are_marked(void **state)
 {
     (void)state;
     struct rtl_frame frame = {0};
-    press("?/WORK-item\r", 24, 80);
+    press("?"
+          "?/WORK-item\r",
+          24, 80);
     assert_true(rtl_frame_reset(&frame, 24, 80, false));
     rtl_draw(&ui, &frame);
     int marked = 0;
     for (int i = 0; i < 24 * 80; i++)
         marked += frame.cells[i].role == RTL_ROLE_SELECTED;
     assert_true(marked > 9 && marked % 9 == 0);
+    rtl_frame_free(&frame);
+}
+
+/* The card of each view is complete at 80x24, also in a replay; smaller terminals scroll it to its end. */
+static void the_card_fits_one_screen(void **state)
+{
+    (void)state;
+    for (int view = 0; view < RTL_VIEW_COUNT; view++)
+        for (int replay = 0; replay < 2; replay++) {
+            if (view == RTL_VIEW_HELP)
+                continue;
+            ui.view = (enum rtl_view)view;
+            ui.replay = replay;
+            unsigned where = rtl_ui_context(&ui);
+            press("?", 24, 80);
+            assert_true(rtl_draw_card_lines(&ui, 80) <= 22);
+            char *text = draw(24, 80);
+            for (int i = 1; i < RTL_ACTION_COUNT; i++)
+                if (rtl_keys[i].where & where && rtl_keys[i].label[0] && i != RTL_ACTION_HELP &&
+                    !strstr(text, rtl_keys[i].label))
+                    fail_msg("the card of view %d lacks '%s'", view, rtl_keys[i].label);
+            for (int i = 0; i < RTL_MEANING_COUNT; i++) {
+                char begin[64];
+                snprintf(begin, sizeof begin, "%.*s", (int)strcspn(rtl_colour_meanings[i].text, ":;,"),
+                         rtl_colour_meanings[i].text);
+                if (!strstr(text, begin))
+                    fail_msg("the card of view %d lacks the colour '%s'", view, begin);
+            }
+            if (strstr(text, "…"))
+                fail_msg("a word of the card is cut:\n%s", text);
+            free(text);
+            for (int i = 0; i < 99; i++)
+                rtl_ui_key(&ui, RTL_KEY_DOWN);
+            drawn(12, 40, "powers of 1024");
+            press("?", 24, 80);
+            drawn(24, 80, "rtl-top manual");
+            press("?", 24, 80);
+            assert_int_equal(ui.view, view);
+        }
+    ui.replay = false;
+}
+
+/* A search begins in the manual, also from the card. */
+static void a_search_on_the_card_opens_the_manual(void **state)
+{
+    (void)state;
+    press("?/scratch\r", 24, 80);
+    drawn(24, 80, "private memory of a work-item");
+}
+
+static bool bar_has(const char *label)
+{
+    char *text = draw(24, 200), *line = strrchr(text, '\n');
+    *line = 0;
+    bool has = strstr(strrchr(text, '\n'), label);
+    free(text);
+    return has;
+}
+
+static void the_key_bar_offers_only_what_the_process_has(void **state)
+{
+    (void)state;
+    assert_true(bar_has("mCopies"));
+    assert_false(bar_has("eRanks") || bar_has("aCalls") || bar_has("ARanges") || bar_has("ZUndo zero"));
+    press("z", 24, 200);
+    assert_true(bar_has("ZUndo zero"));
+    press("Z", 24, 200);
+    m->copies_count = 0;
+    assert_false(bar_has("mCopies"));
+    m->hip_api.functions = 1;
+    assert_true(bar_has("aCalls") && !bar_has("ARanges"));
+    m->hip_api.functions = 0;
+    ui.view = RTL_VIEW_DETAIL;
+    ui.selected = RTL_KERNEL_FIRST;
+    assert_true(bar_has("MMode") && bar_has("xRecord"));
+    ui.no_probe = "not started for probes";
+    assert_false(bar_has("BProbe") || bar_has("YWaits"));
+    press("B", 24, 200);
+    assert_string_equal(ui.message, "not started for probes");
+    assert_int_equal(ui.prompt, RTL_PROMPT_NONE);
+    ui.no_probe = NULL;
+    assert_true(bar_has("BProbe") && bar_has("YWaits"));
+    ui.replay = true;
+    assert_false(bar_has("BProbe") || bar_has("MMode") || bar_has("xRecord"));
+    assert_true(bar_has(".,Frame"));
+    ui.replay = false;
+    rtl_model_exited(m);
+    assert_false(bar_has("BProbe") || bar_has("MMode"));
+}
+
+/* Each key of the bar stands before its label's block, and no label touches the next key. */
+static void the_key_bar_separates_key_and_label(void **state)
+{
+    (void)state;
+    struct rtl_frame frame = {0};
+    struct rtl_key_button buttons[RTL_KEY_BUTTONS_MAX];
+    for (int cols = 24; cols <= 200; cols++) {
+        assert_true(rtl_frame_reset(&frame, 24, cols, false));
+        rtl_ui_scroll_into_view(&ui, 24, cols);
+        rtl_draw(&ui, &frame);
+        const struct rtl_cell *line = &frame.cells[23 * cols];
+        int count = rtl_key_bar(&ui, cols, buttons), behind = 0;
+        assert_true(count >= 2);
+        for (int i = 0; i < count; i++) {
+            const struct rtl_key_button *b = &buttons[i];
+            assert_true(b->col >= behind && b->col + b->cols <= cols);
+            behind = b->col + b->cols;
+            assert_int_equal(line[b->col].role, RTL_ROLE_KEY);
+            assert_int_equal(line[behind - 1].role, *b->label ? RTL_ROLE_BUTTON : RTL_ROLE_KEY);
+            assert_true(!*b->label || i + 1 == count || line[behind - 1].code == ' ');
+        }
+        assert_int_equal(buttons[count - 1].key, 'q');
+    }
     rtl_frame_free(&frame);
 }
 
@@ -309,9 +429,18 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(every_header_has_a_line), TEST(every_label_has_a_line), TEST(every_word_of_a_probe_has_a_line),
-        TEST(the_help_is_searched),    TEST(matches_are_marked),     TEST(long_names_scroll_sideways),
-        TEST(g_goes_to_the_end),       TEST(menus_have_borders),
+        TEST(every_header_has_a_line),
+        TEST(every_label_has_a_line),
+        TEST(every_word_of_a_probe_has_a_line),
+        TEST(the_help_is_searched),
+        TEST(matches_are_marked),
+        TEST(long_names_scroll_sideways),
+        TEST(the_card_fits_one_screen),
+        TEST(a_search_on_the_card_opens_the_manual),
+        TEST(the_key_bar_offers_only_what_the_process_has),
+        TEST(the_key_bar_separates_key_and_label),
+        TEST(g_goes_to_the_end),
+        TEST(menus_have_borders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

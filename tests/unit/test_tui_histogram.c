@@ -44,7 +44,7 @@ static int drawn(struct rtl_ui *ui, int height, double *counts)
     rtl_draw(ui, &frame);
     char *text = synth_text(&frame), *rest = text;
     for (char *line; (line = strsep(&rest, "\n"));) {
-        if (strncmp(line, "P99 by", 6) == 0 || strncmp(line, " P99 over", 9) == 0)
+        if (strncmp(line, "P99 ", 4) == 0 || strncmp(line, " P99 over", 9) == 0)
             break;
         const char *last = strrchr(line, ' ');
         if (inside && last && line[strspn(line, " ")]) {

@@ -11,8 +11,8 @@
 
 #include "command/output.h"
 #include "frame_text.h"
-#include "tui/draw.h"
-#include "tui/ui.h"
+#include "tui/draw_views.h"
+#include "tui/ui_state.h"
 
 enum { KERNELS = 6, QUEUES = 3, ROUNDS = 1500, DAMAGE_MAX = 6 };
 

@@ -123,7 +123,7 @@ static void tab_and_esc_change_views(void **state)
         assert_false(rtl_ui_key(&ui, RTL_KEY_ESC) & RTL_UI_QUIT);
     press("\t");
     assert_int_equal(ui.view, RTL_VIEW_QUEUES);
-    press("v");
+    press("\t");
     assert_int_equal(ui.view, RTL_VIEW_KERNELS);
     press("s");
     press("jjj\r");
@@ -136,8 +136,9 @@ static void tab_and_esc_change_views(void **state)
     assert_int_equal(m->sort, RTL_COLUMN_RATE);
     press("L");
     assert_int_equal(m->sort, RTL_COLUMN_P99);
-    press("N"); /* without a search: sorts by name */
-    assert_int_equal(m->sort, RTL_COLUMN_NAME);
+    press("N"); /* without a search */
+    assert_int_equal(m->sort, RTL_COLUMN_P99);
+    assert_non_null(strstr(ui.message, "no search yet"));
     assert_true(rtl_ui_key(&ui, 'q') & RTL_UI_QUIT);
     assert_true(rtl_ui_key(&ui, RTL_KEY_F(10)) & RTL_UI_QUIT);
 }
@@ -149,11 +150,11 @@ static void menus_and_switches_change_the_model(void **state)
     ui.now_mono_ns = SECONDS(50);
     press(" ");
     assert_true(ui.paused && ui.paused_ns == SECONDS(50));
-    assert_true(rtl_ui_key(&ui, 'Z') & RTL_UI_SAMPLE); /* resume: catch up at once */
+    assert_true(rtl_ui_key(&ui, ' ') & RTL_UI_SAMPLE); /* resume: catch up at once */
     assert_false(ui.paused);
     press("cccc");
     assert_int_equal(ui.names, RTL_NAME_SHORT);
-    press("EEu");
+    press("EEE");
     assert_int_equal(ui.units, RTL_UNIT_MS);
     press("++");
     assert_int_equal(ui.interval_ns, 5 * RTL_SEC);
@@ -168,8 +169,12 @@ static void menus_and_switches_change_the_model(void **state)
     assert_true(rtl_ui_key(&ui, 'y') & RTL_UI_COPY);
     assert_string_equal(ui.copy, "aa");
     assert_true(rtl_ui_key(&ui, RTL_KEY_CTRL('L')) & RTL_UI_REPAINT);
-    press("z");
-    assert_int_equal(m->counted, 0);
+    rtl_ui_key(&ui, RTL_KEY_F(8));
+    assert_int_equal(m->window_ns, 5 * RTL_SEC);
+    rtl_ui_key(&ui, RTL_KEY_F(7));
+    assert_int_equal(m->window_ns, RTL_WINDOW_INTERVAL);
+    rtl_ui_key(&ui, RTL_KEY_F(9));
+    assert_string_equal(ui.message, "rtl-top ends no process; q quits");
     assert_int_equal(rtl_ui_key(&ui, RTL_KEY_IGNORED), 0);
 }
 
@@ -184,7 +189,7 @@ static void queues_and_copies_have_a_cursor(void **state)
     synth_tick(p, m, SECONDS(2));
     for (int view = RTL_VIEW_QUEUES; view <= RTL_VIEW_COPIES; view++) {
         const int *at = view == RTL_VIEW_QUEUES ? &ui.line_at[RTL_VIEW_QUEUES] : &ui.line_at[RTL_VIEW_COPIES];
-        int lines = view == RTL_VIEW_QUEUES ? rtl_draw_queue_lines(m) : rtl_draw_copies_lines(m);
+        int lines = view == RTL_VIEW_QUEUES ? rtl_draw_queue_lines(&ui) : rtl_draw_copies_lines(&ui);
         ui.view = (enum rtl_view)view;
         press("jj");
         assert_int_equal(*at, 2);
@@ -255,12 +260,14 @@ static void a_key_of_another_screen_prints_a_message(void **state)
 {
     (void)state;
     start_ui();
-    rtl_ui_key(&ui, 'v');
+    rtl_ui_key(&ui, RTL_KEY_TAB);
     assert_int_equal(ui.view, RTL_VIEW_QUEUES);
     rtl_ui_key(&ui, 's');
-    assert_non_null(strstr(ui.message, "not on this screen: s, choose the column"));
+    assert_string_equal(ui.message, "not on this screen: s (Sort)");
     rtl_ui_key(&ui, RTL_KEY_ENTER);
     assert_non_null(strstr(ui.message, "not on this screen: Enter"));
+    rtl_ui_key(&ui, '.'); /* bound only in a replay */
+    assert_string_equal(ui.message, "not on this screen: . (Frame)");
     rtl_ui_key(&ui, 'Q'); /* bound nowhere */
     assert_string_equal(ui.message, "");
     enum rtl_action actions[RTL_ACTION_COUNT];
@@ -270,12 +277,16 @@ static void a_key_of_another_screen_prints_a_message(void **state)
         assert_true(rtl_keys[actions[i]].rank && *rtl_keys[actions[i]].label &&
                     rtl_keys[actions[i]].where & RTL_IN_KERNELS);
         assert_true(!i || rtl_keys[actions[i - 1]].rank <= rtl_keys[actions[i]].rank);
-        seen |= actions[i] == RTL_ACTION_CALLS ? 1 : actions[i] == RTL_ACTION_SORT_TIME ? 2 : 0;
+        seen |= actions[i] == RTL_ACTION_CALLS ? 1 : actions[i] == RTL_ACTION_LOG ? 2 : 0;
     }
     assert_int_equal(seen, 1);
-    count = rtl_key_line(RTL_IN_CALLS | RTL_IN_REPLAY, actions);
-    for (int i = 0; i < count; i++) /* on that screen T is a step */
-        assert_int_not_equal(actions[i], RTL_ACTION_SORT_TOTAL);
+    for (int i = 1; i < RTL_ACTION_COUNT; i++) { /* the longest message about a key fits 80 columns */
+        ui.view = RTL_VIEW_HELP;
+        rtl_ui_key(&ui, rtl_keys[i].keys[0]);
+        assert_true(strlen(ui.message) <= 80);
+        ui.prompt = RTL_PROMPT_NONE;
+        ui.ignoring = false;
+    }
 }
 
 /* A marked column is displayed at once; Esc undoes the choice, and the name always stays. */
@@ -318,6 +329,200 @@ static void columns_are_chosen_in_the_menu(void **state)
     assert_int_equal(ui.columns, kept);
 }
 
+enum {
+    CHANGES = RTL_UI_RECORD | RTL_UI_SNAPSHOT | RTL_UI_MODE | RTL_UI_SAVE | RTL_UI_END | RTL_UI_PROBE | RTL_UI_STALLS
+};
+
+static void start_with_files(enum rtl_view view)
+{
+    start_ui();
+    snprintf(ui.path, sizeof ui.path, "rtl-top-4711.db");
+    snprintf(ui.settings, sizeof ui.settings, "conf/rtl-top/config");
+    ui.view = view;
+    ui.selected = RTL_KERNEL_FIRST;
+}
+
+/* No single key writes a file or changes the process: a question or a prompt comes first. */
+static void no_key_acts_without_a_question(void **state)
+{
+    (void)state;
+    int asked = 0;
+    for (int view = 0; view < RTL_VIEW_COUNT; view++) {
+        start_with_files((enum rtl_view)view);
+        const struct rtl_ui before = ui;
+        for (int i = 0; i < RTL_ACTION_COUNT; i++)
+            for (int k = 0; k < 3; k++) {
+                ui = before;
+                unsigned got = rtl_ui_key(&ui, rtl_keys[i].keys[k]);
+                if (got & CHANGES)
+                    fail_msg("%s acts at once in view %d", rtl_key_name(rtl_keys[i].keys[k]).text, view);
+                bool asks = ui.prompt == RTL_PROMPT_ASK || ui.prompt == RTL_PROMPT_RECORD ||
+                            ui.prompt == RTL_PROMPT_SNAPSHOT || ui.prompt == RTL_PROMPT_MODE;
+                asked += asks;
+                if (asks && ui.prompt != RTL_PROMPT_RECORD && ui.prompt != RTL_PROMPT_SNAPSHOT)
+                    assert_int_equal(rtl_ui_key(&ui, RTL_KEY_ENTER) & CHANGES, 0); /* nor does Enter after it */
+            }
+        ui = before;
+        teardown(NULL);
+        setup(NULL);
+    }
+    assert_true(asked > 30);
+}
+
+static void a_mode_is_changed_after_a_question(void **state)
+{
+    (void)state;
+    start_with_files(RTL_VIEW_KERNELS);
+    press("M\r"); /* the mode that the process has */
+    assert_int_equal(ui.prompt, RTL_PROMPT_NONE);
+    assert_string_equal(ui.message, "the mode is default already");
+    press("Mkk\r");
+    assert_int_equal(ui.prompt, RTL_PROMPT_ASK);
+    assert_string_equal(ui.question, "Switch 4711 (serve) from default to off?");
+    assert_string_equal(ui.effect, "yes: loaded, counts nothing, costs next to nothing");
+    assert_int_equal(rtl_ui_key(&ui, RTL_KEY_ENTER), RTL_UI_DRAW); /* no is chosen */
+    assert_int_equal(ui.prompt, RTL_PROMPT_NONE);
+    static const uint32_t no[] = {'n', 'q', RTL_KEY_ESC};
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
+        press("Mkk\r");
+        assert_int_equal(rtl_ui_key(&ui, no[i]), RTL_UI_DRAW);
+        assert_int_equal(ui.prompt, RTL_PROMPT_NONE);
+    }
+    press("Mkk\rxzS"); /* no answer */
+    assert_int_equal(ui.prompt, RTL_PROMPT_ASK);
+    assert_int_equal(rtl_ui_key(&ui, 'y'), RTL_UI_DRAW | RTL_UI_MODE);
+    assert_int_equal(ui.mode, RTL_MODE_OFF);
+    press("Mkk\r");
+    rtl_ui_key(&ui, RTL_KEY_UP);
+    assert_int_equal(rtl_ui_key(&ui, RTL_KEY_ENTER), RTL_UI_DRAW | RTL_UI_MODE);
+}
+
+static void a_file_is_named_before_it_is_written(void **state)
+{
+    (void)state;
+    start_with_files(RTL_VIEW_KERNELS);
+    press("W");
+    assert_string_equal(ui.effect, "yes: conf/rtl-top/config");
+    assert_int_equal(rtl_ui_key(&ui, 'y'), RTL_UI_DRAW | RTL_UI_SAVE);
+    press("x");
+    assert_string_equal(ui.typed, "rtl-top-4711.db");
+    assert_int_equal(rtl_ui_key(&ui, RTL_KEY_ESC), RTL_UI_DRAW);
+    press("S");
+    press("\025");
+    assert_int_equal(rtl_ui_key(&ui, RTL_KEY_ENTER), RTL_UI_DRAW);
+    assert_string_equal(ui.message, "no file: nothing is written");
+    press("S\025/tmp/a.db");
+    assert_int_equal(rtl_ui_key(&ui, RTL_KEY_ENTER), RTL_UI_DRAW | RTL_UI_SNAPSHOT);
+    assert_string_equal(ui.typed, "/tmp/a.db");
+    press("x");
+    assert_int_equal(rtl_ui_key(&ui, RTL_KEY_ENTER), RTL_UI_DRAW | RTL_UI_RECORD);
+    ui.records = true; /* stopping asks nothing */
+    assert_int_equal(rtl_ui_key(&ui, 'x'), RTL_UI_DRAW | RTL_UI_RECORD);
+    press("S");
+    for (int i = 0; i < 600; i++) /* a path may be longer than a filter */
+        press("p");
+    assert_true(strlen(ui.typed) > 500 && strlen(ui.typed) < sizeof ui.typed);
+}
+
+static void a_probe_starts_after_a_question(void **state)
+{
+    (void)state;
+    for (int stalls = 0; stalls < 2; stalls++) {
+        start_with_files(RTL_VIEW_DETAIL);
+        unsigned wanted = stalls ? RTL_UI_STALLS : RTL_UI_PROBE;
+        press(stalls ? "Y" : "B");
+        assert_string_equal(ui.question, "Probe this kernel in 4711 (serve)?");
+        assert_non_null(strstr(ui.effect, "changed cop"));
+        assert_int_equal(rtl_ui_key(&ui, 'n'), RTL_UI_DRAW);
+        press(stalls ? "Y" : "B");
+        assert_int_equal(rtl_ui_key(&ui, 'y'), RTL_UI_DRAW | wanted);
+        ui.probe.runs = true; /* stopping asks nothing */
+        assert_int_equal(rtl_ui_key(&ui, stalls ? 'Y' : 'B'), RTL_UI_DRAW | wanted);
+    }
+}
+
+static void text_where_nothing_asks_for_it_is_ignored(void **state)
+{
+    (void)state;
+    start_with_files(RTL_VIEW_QUEUES);
+    ui.now_mono_ns = SECONDS(100);
+    press("\\zzz\r"); /* typed: no filter here */
+    assert_null(m->zero);
+    assert_int_equal(ui.view, RTL_VIEW_QUEUES);
+    assert_string_equal(ui.message, "not on this screen: \\ (Filter); the text you type is ignored");
+    press("/mq"); /* m would show the copies, q quit */
+    assert_int_equal(ui.view, RTL_VIEW_QUEUES);
+    ui.now_mono_ns += SECONDS(1); /* slow typing */
+    press("m");
+    ui.now_mono_ns += SECONDS(1);
+    press("m");
+    assert_int_equal(ui.view, RTL_VIEW_QUEUES);
+    ui.now_mono_ns += SECONDS(2); /* after a pause keys are keys again */
+    press("m");
+    assert_int_equal(ui.view, RTL_VIEW_COPIES);
+    press("Q"); /* bound nowhere: the next key is a key ... */
+    press("\t");
+    assert_int_equal(ui.view, RTL_VIEW_QUEUES);
+    press("Q");
+    ui.at_once = true; /* ... unless it came in the same read */
+    press("zmx");
+    assert_null(m->zero);
+    assert_int_equal(ui.view, RTL_VIEW_QUEUES);
+    assert_int_equal(ui.prompt, RTL_PROMPT_NONE);
+    press("/");
+    rtl_ui_key(&ui, RTL_KEY_ESC); /* Esc is no text */
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+    press("z");
+    assert_non_null(m->zero);
+}
+
+static void pasted_text_is_no_key(void **state)
+{
+    (void)state;
+    static const char text[] = "zMq\ngemm";
+    start_with_files(RTL_VIEW_KERNELS);
+    for (const char *c = text; *c; c++)
+        assert_int_equal(rtl_ui_key(&ui, RTL_KEY_PASTED | (uint32_t)*c) & ~(unsigned)RTL_UI_DRAW, 0);
+    assert_null(m->zero);
+    assert_int_equal(ui.prompt, RTL_PROMPT_NONE);
+    assert_string_equal(ui.message, "pasted text is ignored: nothing asks for a text");
+    press("f");
+    for (const char *c = text; *c; c++)
+        rtl_ui_key(&ui, RTL_KEY_PASTED | (uint32_t)*c);
+    assert_string_equal(ui.typed, "zMqgemm"); /* a line end accepts nothing */
+    assert_int_equal(ui.prompt, RTL_PROMPT_FILTER);
+    press("\033M");
+    rtl_ui_key(&ui, RTL_KEY_PASTED | 'q');
+    assert_int_equal(ui.prompt, RTL_PROMPT_MODE);
+}
+
+static void zero_is_undone(void **state)
+{
+    (void)state;
+    start_ui();
+    synth_record(p, 0, 1000, 50);
+    synth_tick(p, m, SECONDS(2));
+    uint64_t counted = m->counted, span = m->span_ns;
+    assert_true(counted > 0);
+    press("Z");
+    assert_string_equal(ui.message, "nothing to undo: z counts from now");
+    press("z");
+    assert_int_equal(m->counted, 0);
+    assert_string_equal(ui.message, "counting from now; Z undoes");
+    press("Z");
+    assert_string_equal(ui.message, "counting as before z");
+    assert_int_equal(m->counted, counted);
+    assert_int_equal(m->span_ns, span); /* the window is as before, too */
+    press("z");
+    synth_record(p, 0, 1000, 7);
+    synth_tick(p, m, SECONDS(3));
+    assert_int_equal(m->counted, 7);
+    press("z"); /* once more, by mistake */
+    assert_int_equal(m->counted, 0);
+    press("Z");
+    assert_int_equal(m->counted, 7);
+}
+
 static void random_keys_do_no_harm(void **state)
 {
     (void)state;
@@ -354,10 +559,21 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(the_cursor_stays_with_its_kernel), TEST(prompts_filter_and_search),
-        TEST(tab_and_esc_change_views),         TEST(menus_and_switches_change_the_model),
-        TEST(queues_and_copies_have_a_cursor),  TEST(columns_are_chosen_in_the_menu),
-        TEST(columns_are_moved_by_keys),        TEST(a_key_of_another_screen_prints_a_message),
+        TEST(the_cursor_stays_with_its_kernel),
+        TEST(prompts_filter_and_search),
+        TEST(tab_and_esc_change_views),
+        TEST(menus_and_switches_change_the_model),
+        TEST(queues_and_copies_have_a_cursor),
+        TEST(columns_are_chosen_in_the_menu),
+        TEST(columns_are_moved_by_keys),
+        TEST(a_key_of_another_screen_prints_a_message),
+        TEST(no_key_acts_without_a_question),
+        TEST(a_mode_is_changed_after_a_question),
+        TEST(a_file_is_named_before_it_is_written),
+        TEST(a_probe_starts_after_a_question),
+        TEST(text_where_nothing_asks_for_it_is_ignored),
+        TEST(pasted_text_is_no_key),
+        TEST(zero_is_undone),
         TEST(random_keys_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

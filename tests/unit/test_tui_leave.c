@@ -1,6 +1,6 @@
 /* Leaving the screen of a command that rtl-top started: only the explicit answer ends the command. */
 #include "model_fixture.h"
-#include "tui/draw.h"
+#include "tui/draw_views.h"
 #include "tui/prompt.h"
 
 static struct rtl_ui ui;
@@ -100,6 +100,16 @@ static void end_requests_the_next_is_stronger(void **state)
     assert_true(press('e') & RTL_UI_END);
 }
 
+static void the_question_says_that_only_the_traced_process_ended(void **state)
+{
+    (void)state;
+    start_ui(RTL_LAUNCHED_RUNS);
+    press('q');
+    assert_true(shows(" the command still runs "));
+    rtl_model_exited(m);
+    assert_true(shows(" the traced process has ended; the command still runs "));
+}
+
 static void other_keys_leave_the_prompt_open(void **state)
 {
     (void)state;
@@ -131,6 +141,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(s_q_and_esc_keep_the_screen, setup, teardown),
         cmocka_unit_test_setup_teardown(l_and_e_answer_the_prompt, setup, teardown),
         cmocka_unit_test_setup_teardown(end_requests_the_next_is_stronger, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_question_says_that_only_the_traced_process_ended, setup, teardown),
         cmocka_unit_test_setup_teardown(other_keys_leave_the_prompt_open, setup, teardown),
         cmocka_unit_test_setup_teardown(the_log_is_named_where_there_is_room, setup, teardown),
     };

@@ -4,9 +4,12 @@
  */
 #include "golden_fixture.h"
 
+#include "frame_text.h"
+
 #include <time.h>
 
 #include "model/trend.h"
+#include "tui/themes.h"
 
 static const struct {
     const char *name;
@@ -15,9 +18,7 @@ static const struct {
 } kernels[] = {
     {"Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT128x128x64_MI16x16x1_SN_LDSB0_AFC1_WG32_8_1_WGM8", 153000, 191000,
      1900},
-    {"_Z38paged_attention_ll4mi_QKV_mfma16_kernelI14__hip_bfloat16hLN4vllm18Fp8KVCacheDataTypeE1ES0_"
-     "Li16ELi128ELi256ELb0ELi8EEvPKT_",
-     243000, 700000, 590},
+    {"paged_attention_ll4mi_QKV_mfma16_kernel", 243000, 700000, 590},
     {"Cijk_Alik_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT256x256x64_MI16x16x1_SN_LDSB0_AFC1_WG32_8_1_WGM8", 121000, 140000,
      800},
     {"_ZN4vllm25fused_add_rms_norm_kernelIN3c108BFloat16ELi8EEEvPT_S3_PKS2_fii", 12000, 21000, 3900},
@@ -40,6 +41,7 @@ enum { KERNELS = sizeof kernels / sizeof *kernels, SECONDS_ALL = 90, SLOW_FROM =
 
 static struct synth *p;
 static struct rtl_model *m;
+static bool healthy; /* no kernel gets slower */
 
 static int teardown(void **state)
 {
@@ -48,6 +50,7 @@ static int teardown(void **state)
     synth_free(p);
     m = NULL;
     p = NULL;
+    healthy = false;
     return 0;
 }
 
@@ -60,7 +63,7 @@ static void run_server(int gpus)
         synth_kernel(p, kernels[i].name);
     for (int t = 1; t <= SECONDS_ALL; t++) {
         for (int i = 0; i < KERNELS; i++) {
-            uint64_t tail = kernels[i].tail_ns * (i == 1 && t > SLOW_FROM ? 4 : 1);
+            uint64_t tail = kernels[i].tail_ns * (i == 1 && t > SLOW_FROM && !healthy ? 4 : 1);
             tail += tail * (uint64_t)(t * (i + 3) % 11) / 400; /* noise: a percent or two */
             if (!kernels[i].ns)
                 synth_untimed(p, i, RTL_UNTIMED_OWN_SIGNAL, 1);
@@ -75,6 +78,8 @@ static void run_server(int gpus)
             p->idle[g][0].total_ns += RTL_SEC / 1000 * 20;
             p->idle[g][3].count += 40;
             p->idle[g][3].total_ns += RTL_SEC / 1000 * (980 - busy);
+            p->cause_ns[g][RTL_CAUSE_SHORT] += RTL_SEC / 1000 * 20;
+            p->cause_ns[g][RTL_CAUSE_BARRIER] += RTL_SEC / 1000 * (980 - busy);
             synth_add(&p->queues[g].wait, 14000 + (uint64_t)g * 700, 2000);
             synth_add(&p->queues[g].wait, 210000, 30);
             p->queues[g].injected = p->queues[g].completed + (t % 3 ? 4 : 0);
@@ -126,6 +131,66 @@ static void only_the_slower_kernel_is_marked(void **state)
     drawn(5, 20, "25.6!paged_attn");
 }
 
+/* Count the cells of a screen whose colour means "act now" or "failed". */
+static int count_alarms(int rows, int cols)
+{
+    struct rtl_frame frame = {0};
+    int found = 0;
+    rtl_ui_scroll_into_view(&ui, rows, cols);
+    assert_true(rtl_frame_reset(&frame, rows, cols, false));
+    rtl_draw(&ui, &frame);
+    for (int i = 0; i < rows * cols; i++) {
+        enum rtl_meaning meaning = rtl_role_meaning((enum rtl_role)frame.cells[i].role);
+        found += meaning == RTL_MEANING_ACT || meaning == RTL_MEANING_STOPPED;
+    }
+    rtl_frame_free(&frame);
+    return found;
+}
+
+static void a_healthy_server_has_nothing_orange(void **state)
+{
+    (void)state;
+    static const int sizes[][2] = {{24, 80}, {40, 120}, {45, 160}, {60, 200}, {12, 40}, {5, 20}};
+    healthy = true;
+    run_server(2); /* idle for 16 % and 35 %, behind barriers */
+    assert_int_equal(m->gpus[1].verdict, RTL_VERDICT_WAITING);
+    for (int view = 0; view < RTL_VIEW_COUNT; view++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            ui.view = (enum rtl_view)view;
+            if (view == RTL_VIEW_HELP) /* lists the colours */
+                continue;
+            if (count_alarms(sizes[i][0], sizes[i][1]))
+                fail_msg("view %d has a warning's colour at %dx%d", view, sizes[i][1], sizes[i][0]);
+        }
+    ui.view = RTL_VIEW_KERNELS;
+    rtl_ui_say(&ui, "a message");
+    assert_int_equal(count_alarms(24, 80), 0);
+}
+
+/* themes.h has the rules. */
+static void orange_means_act_now(void **state)
+{
+    (void)state;
+    healthy = true;
+    run_server(2);
+    assert_int_equal(count_alarms(24, 80), 0);
+    m->gpus[1].busy = 0.5; /* half of the GPU is lost to the host */
+    m->gpus[1].facts.busy = 0.5;
+    assert_true(count_alarms(24, 80) > 5);
+    m->gpus[1].verdict = RTL_VERDICT_NO_WORK; /* nothing to do is no fault */
+    assert_int_equal(count_alarms(24, 80), 0);
+    m->gpus[1].verdict = RTL_VERDICT_NO_END;
+    assert_true(count_alarms(24, 80) > 5);
+    m->gpus[1].verdict = RTL_VERDICT_IDLE;
+    m->window_untimed = m->window_counted; /* untimed by choice */
+    assert_int_equal(count_alarms(24, 80), 0);
+    m->window_lost = 1;
+    assert_true(count_alarms(24, 80) > 5);
+    teardown(state);
+    run_server(2); /* p99 of one kernel has grown */
+    assert_in_range(count_alarms(24, 80), 1, 15);
+}
+
 /* A mark of a trend covers as many intervals as needed, and stays until the next mark begins. */
 static void marks_of_trends_cover_their_intervals(void **state)
 {
@@ -155,6 +220,43 @@ static void marks_of_trends_cover_their_intervals(void **state)
     assert_true(level[0] > 60 && level[39] > 60);
     rtl_trend_busy(m, 5, 60, level);
     assert_int_equal(level[59], -1); /* no such GPU */
+}
+
+/* A trend is a quiet line while p99 stays near its median; only what stands out is a mark. */
+static void trends_show_only_what_stands_out(void **state)
+{
+    (void)state;
+    healthy = true;
+    run_server(1);
+    for (int t = SECONDS_ALL + 1; t <= SECONDS_ALL + 12; t++) { /* the usual p99 is 700 to 720 us */
+        uint64_t ns = t == SECONDS_ALL + 3 ? 1400000 : t > SECONDS_ALL + 8 ? 350000 : t % 2 ? 620000 : 800000;
+        synth_record(p, 1, ns, 50);
+        synth_tick(p, m, (uint64_t)t * RTL_SEC);
+    }
+    struct rtl_frame frame = {0};
+    char text[1024];
+    const char *line = NULL;
+    uint64_t row = 0;
+    ui.following = false; /* the cursor's line has its own colour */
+    ui.selected = p->kernels[0].id;
+    rtl_model_refresh(m);
+    assert_true(rtl_frame_reset(&frame, 24, 230, false));
+    rtl_ui_scroll_into_view(&ui, 24, 230);
+    rtl_draw(&ui, &frame);
+    for (; row < 24 && !line; row++) {
+        frame_row_text(&frame, (int)row, text, sizeof text);
+        line = strstr(text, "paged_attn") ? strstr(text, "──") : NULL;
+    }
+    assert_non_null(line);
+    if (!strstr(line, "────▇──▁")) /* a mark covers several intervals */
+        fail_msg("%s", line);
+    for (int col = 0; col < 230; col++) {
+        struct rtl_cell cell = frame.cells[(row - 1) * 230 + (uint64_t)col];
+        if (cell.code == 0x2500)
+            assert_int_equal(rtl_role_meaning((enum rtl_role)cell.role), RTL_MEANING_QUIET);
+        assert_int_not_equal(rtl_role_meaning((enum rtl_role)cell.role), RTL_MEANING_STOPPED);
+    }
+    rtl_frame_free(&frame);
 }
 
 /* One process; test_tui_processes has several. */
@@ -190,9 +292,15 @@ int main(void)
     tzset();
 #define TEST(name) cmocka_unit_test_teardown(name, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(the_main_screen_is_drawn_at_every_size), TEST(the_main_screen_with_eight_gpus_is_drawn),
-        TEST(only_the_slower_kernel_is_marked),       TEST(marks_of_trends_cover_their_intervals),
-        TEST(a_single_process_has_no_slowest_column), TEST(age_and_signals_are_displayed_when_abnormal),
+        TEST(the_main_screen_is_drawn_at_every_size),
+        TEST(the_main_screen_with_eight_gpus_is_drawn),
+        TEST(only_the_slower_kernel_is_marked),
+        TEST(marks_of_trends_cover_their_intervals),
+        TEST(a_healthy_server_has_nothing_orange),
+        TEST(orange_means_act_now),
+        TEST(trends_show_only_what_stands_out),
+        TEST(a_single_process_has_no_slowest_column),
+        TEST(age_and_signals_are_displayed_when_abnormal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

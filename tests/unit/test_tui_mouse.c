@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "frame_text.h"
-#include "tui/ui.h"
+#include "tui/ui_state.h"
 #include "tui/themes.h"
 
 enum { ROWS = 24, COLS = 80 };
@@ -98,8 +98,48 @@ static void the_wheel_scrolls(void **state)
     mouse(RTL_MOUSE_UP, ROWS - 1, COLS - 1);
     assert_string_equal(selected(), "aa");
     rtl_ui_key(&ui, '?');
+    rtl_ui_key(&ui, '?'); /* the manual: the card has nothing to scroll */
     mouse(RTL_MOUSE_DOWN, 5, 5);
     assert_int_equal(ui.line_top[RTL_VIEW_HELP], 3);
+}
+
+/* Return the column of a text in the last line. */
+static int column_of(const char *text)
+{
+    struct rtl_frame frame = {0};
+    char line[COLS + 1];
+    assert_true(rtl_frame_reset(&frame, ROWS, COLS, true));
+    rtl_ui_scroll_into_view(&ui, ROWS, COLS);
+    rtl_draw(&ui, &frame);
+    for (int col = 0; col < COLS; col++)
+        line[col] = (char)frame.cells[(ROWS - 1) * COLS + col].code;
+    line[COLS] = 0;
+    rtl_frame_free(&frame);
+    const char *at = strstr(line, text);
+    if (!at)
+        fail_msg("'%s' is not in the key bar '%s'", text, line);
+    return (int)(at - line);
+}
+
+static void a_click_on_the_key_bar_presses_the_key(void **state)
+{
+    (void)state;
+    start_ui();
+    mouse(RTL_MOUSE_CLICK, ROWS - 1, column_of("sSort") + 3);
+    assert_int_equal(ui.prompt, RTL_PROMPT_SORT);
+    rtl_ui_key(&ui, RTL_KEY_ESC);
+    mouse(RTL_MOUSE_CLICK, ROWS - 1, column_of("EnterDetail"));
+    assert_int_equal(ui.view, RTL_VIEW_DETAIL);
+    int kernels = column_of("[]Next");
+    mouse(RTL_MOUSE_CLICK, ROWS - 1, kernels + 1); /* the second key of the label */
+    assert_string_equal(selected(), "ab");
+    mouse(RTL_MOUSE_CLICK, ROWS - 1, kernels);
+    assert_string_equal(selected(), "aa");
+    mouse(RTL_MOUSE_CLICK, ROWS - 1, kernels + 4); /* the label is its second key's */
+    assert_string_equal(selected(), "ab");
+    mouse(RTL_MOUSE_CLICK, ROWS - 1, column_of("EscBack"));
+    assert_int_equal(ui.view, RTL_VIEW_KERNELS);
+    assert_true(mouse(RTL_MOUSE_CLICK, ROWS - 1, COLS - 1) & RTL_UI_QUIT);
 }
 
 static void no_event_does_harm(void **state)
@@ -116,7 +156,10 @@ static void no_event_does_harm(void **state)
                     for (const char *key = keys[k]; *key; key++)
                         rtl_ui_key(&ui, (uint32_t)*key);
                     unsigned asked = mouse(kind, row, col);
-                    assert_int_equal(asked & (unsigned)~(RTL_UI_DRAW | RTL_UI_REPAINT), 0);
+                    bool bar = row == ROWS - 1; /* a click presses a key */
+                    assert_int_equal(asked & (unsigned)~(RTL_UI_DRAW | RTL_UI_REPAINT |
+                                                         (bar ? RTL_UI_QUIT | RTL_UI_PROCESSES | RTL_UI_SAMPLE : 0)),
+                                     0);
                 }
 }
 
@@ -172,6 +215,32 @@ static void a_themes_colours_have_contrast(void **state)
         }
 }
 
+/* A colour tells the meaning: no two meanings share one, and nothing but "act now" has its colour, also of 8 colours.
+ */
+static void each_colour_has_one_meaning(void **state)
+{
+    (void)state;
+    static const enum rtl_theme themes[] = {RTL_THEME_DEFAULT, RTL_THEME_CONTRAST, RTL_THEME_LIGHT};
+    for (int i = 0; i < RTL_MEANING_COUNT; i++) {
+        assert_int_equal(rtl_role_meaning(rtl_colour_meanings[i].role), i);
+        assert_true(strlen(rtl_colour_meanings[i].text) > 10);
+    }
+    for (size_t t = 0; t < sizeof themes / sizeof *themes; t++)
+        for (int i = 0; i < RTL_ROLE_COUNT; i++)
+            for (int j = 0; j < i; j++) {
+                struct rtl_style a = rtl_theme_style(themes[t], (enum rtl_role)i),
+                                 b = rtl_theme_style(themes[t], (enum rtl_role)j);
+                enum rtl_meaning of = rtl_role_meaning((enum rtl_role)i), other = rtl_role_meaning((enum rtl_role)j);
+                bool act = of == RTL_MEANING_ACT || other == RTL_MEANING_ACT;
+                if (of != other && a.fg256 == b.fg256 && a.bg256 == b.bg256)
+                    fail_msg("theme %s: roles %d and %d have one colour and two meanings", rtl_theme_name(themes[t]), i,
+                             j);
+                if (of != other && act && a.fg == b.fg && a.bg == b.bg)
+                    fail_msg("theme %s: role %d or %d looks like 'act now' in 8 colours", rtl_theme_name(themes[t]), i,
+                             j);
+            }
+}
+
 static void the_mono_theme_keeps_the_marks(void **state)
 {
     (void)state;
@@ -190,8 +259,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_click_on_a_header_sorts, setup, teardown),
         cmocka_unit_test_setup_teardown(a_click_on_a_row_selects_and_then_opens, setup, teardown),
         cmocka_unit_test_setup_teardown(the_wheel_scrolls, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_click_on_the_key_bar_presses_the_key, setup, teardown),
         cmocka_unit_test_setup_teardown(no_event_does_harm, setup, teardown),
         cmocka_unit_test(a_themes_colours_have_contrast),
+        cmocka_unit_test(each_colour_has_one_meaning),
         cmocka_unit_test(the_mono_theme_keeps_the_marks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

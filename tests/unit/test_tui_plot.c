@@ -1,63 +1,70 @@
-/* Plots: axes have round numbers, and columns are as high as their values, at any size. */
+/* Plots: axes have round numbers, and lines are as high as their values, at any size. */
 #include "golden_fixture.h"
 
 #include "tui/plot.h"
 
 static const struct {
-    uint64_t high;
+    uint64_t low, high;
     int ticks;
-    uint64_t to, step;
+    uint64_t from, to, step;
 } axes[] = {
-    {100, 5, 100, 20},
-    {99, 5, 100, 20},
-    {101, 5, 150, 50},
-    {1, 4, 1, 1},
-    {0, 4, 1, 1},
-    {2390000, 4, 3000000, 1000000},
-    {2390000, 5, 2500000, 500000},
-    {97000, 4, 100000, 50000},
-    {7, 1, 10, 10},
-    {7, 0, 10, 10},
-    {1099511627775ull, 5, 1500000000000ull, 500000000000ull},
+    {0, 100, 5, 0, 100, 20},
+    {1, 99, 5, 0, 100, 20},
+    {0, 101, 5, 0, 150, 50},
+    {0, 1, 4, 0, 1, 1},
+    {0, 0, 4, 0, 1, 1},
+    {57000, 2390000, 4, 0, 3000000, 1000000},
+    {0, 2390000, 5, 0, 2500000, 500000},
+    {7, 7, 1, 7, 8, 1},
+    {153000, 168000, 4, 150000, 170000, 5000}, /* 15 us of change fill the axis */
+    {191000, 196000, 6, 180000, 205000, 5000}, /* noise does not: the axis covers a tenth of the value */
+    {190000, 2390000, 1, 0, 5000000, 5000000},
+    {0, 1099511627775ull, 5, 0, 1500000000000ull, 500000000000ull},
 };
 
 static void axes_have_round_numbers(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
-        struct rtl_plot_axis a = rtl_plot_axis(axes[i].high, axes[i].ticks);
-        if (a.to != axes[i].to || a.step != axes[i].step)
-            fail_msg("%zu: to %llu by %llu", i, (unsigned long long)a.to, (unsigned long long)a.step);
+        struct rtl_plot_axis a = rtl_plot_axis(axes[i].low, axes[i].high, axes[i].ticks);
+        if (a.from != axes[i].from || a.to != axes[i].to || a.step != axes[i].step)
+            fail_msg("%zu: %llu to %llu by %llu", i, (unsigned long long)a.from, (unsigned long long)a.to,
+                     (unsigned long long)a.step);
     }
     uint64_t random = 7;
     for (int i = 0; i < 100000; i++) {
         random = random * 6364136223846793005ull + 1442695040888963407ull;
-        uint64_t high = random >> (random >> 58);
+        uint64_t high = random >> (random >> 58), low = random & 1 ? high - high / (1 + (random >> 8 & 31)) : high / 3;
         int ticks = (int)(random >> 16 & 15);
-        struct rtl_plot_axis a = rtl_plot_axis(high, ticks);
+        struct rtl_plot_axis a = rtl_plot_axis(low, high, ticks);
         uint64_t digit = a.step;
         while (digit % 10 == 0)
             digit /= 10;
         assert_true(digit == 1 || digit == 2 || digit == 5);
-        assert_true(a.to && a.to % a.step == 0 && (a.to >= high || high > 1ull << 60));
-        assert_true(a.to / a.step <= (uint64_t)(ticks < 1 ? 1 : ticks));
-        assert_true(a.to - a.step < high || !high); /* not one step too many */
+        assert_true(a.to % a.step == 0 && a.from % a.step == 0 && a.from < a.to);
+        assert_true((a.from <= low && a.to >= high) || high > 1ull << 60);
+        assert_true((a.to - a.from) / a.step <= (uint64_t)(ticks < 1 ? 1 : ticks));
+        assert_true(a.to - a.from >= high / 10 || high > 1ull << 60);
+        /* not much longer than needed: the least range in steps of at most 2.5 times the best step, for several ticks
+         */
+        uint64_t needed = high - low < high / 10 ? high / 10 : high - low;
+        assert_true(ticks < 4 || needed < 10 || a.to - a.from <= 4 * needed || high > 1ull << 60);
     }
 }
 
 static void labels_are_in_one_unit(void **state)
 {
     (void)state;
-    struct rtl_plot_axis a = {2000000, 500000};
+    struct rtl_plot_axis a = {0, 2000000, 500000};
     assert_string_equal(rtl_plot_label(&a, 0, RTL_UNIT_AUTO).text, "0");
     assert_string_equal(rtl_plot_label(&a, 500000, RTL_UNIT_AUTO).text, "0.5ms");
     assert_string_equal(rtl_plot_label(&a, 2000000, RTL_UNIT_AUTO).text, "2.0ms");
     assert_string_equal(rtl_plot_label(&a, 2000000, RTL_UNIT_US).text, "2000µs");
     assert_string_equal(rtl_plot_label(&a, 2000000, RTL_UNIT_NS).text, "2000000ns");
     assert_string_equal(rtl_plot_label(&a, 500000, RTL_UNIT_S).text, "0.0005s");
-    a = (struct rtl_plot_axis){800, 200};
+    a = (struct rtl_plot_axis){0, 800, 200};
     assert_string_equal(rtl_plot_label(&a, 200, RTL_UNIT_AUTO).text, "200ns");
-    a = (struct rtl_plot_axis){100000, 20000};
+    a = (struct rtl_plot_axis){20000, 100000, 20000};
     assert_string_equal(rtl_plot_label(&a, 40000, RTL_UNIT_AUTO).text, "40µs");
 }
 
@@ -101,8 +108,19 @@ static void plots_are_drawn(void **state)
     golden_text("plot-young-70x9", plotted(&plot, 9, 70, false));
 }
 
-/* A column is as high as the axis says at any height; a short spike is never lost. */
-static void columns_are_as_high_as_their_values(void **state)
+/* Return the height of a column's highest cell in half rows, from 1; 0 if it is empty. */
+static int top_of(const struct rtl_frame *frame, int rows, int col)
+{
+    for (int row = 0; row < rows; row++) {
+        uint32_t code = frame->cells[row * frame->cols + col].code;
+        if (code == 0x2580 || code == 0x2584 || code == 0x2588)
+            return 2 * (rows - row) - (code == 0x2584);
+    }
+    return 0;
+}
+
+/* A line is as high as the axis says at any height, and a short spike is never lost. */
+static void lines_are_as_high_as_their_values(void **state)
 {
     (void)state;
     struct rtl_plot plot = {.count = 200, .most = 200, .span_ns = 200 * RTL_SEC};
@@ -112,18 +130,46 @@ static void columns_are_as_high_as_their_values(void **state)
     for (int rows = 3; rows < 40; rows++)
         for (int cols = 20; cols < 120; cols++) {
             struct rtl_frame frame = {0};
-            int full = 0, eighths = 0;
+            int spikes = 0;
             assert_true(rtl_frame_reset(&frame, rows, cols, false));
             rtl_plot_draw(&frame, (struct rtl_rect){0, 0, rows, cols}, &plot);
             for (int col = 0; col < cols; col++)
-                full += frame.cells[col].code == 0x2588;
-            assert_int_equal(full, 1); /* the axis ends at 100 us */
-            for (int row = 0; row < rows - 1; row++) {
-                uint32_t code = frame.cells[row * cols + cols - 1].code;
-                eighths += code > 0x2580 && code <= 0x2588 ? (int)code - 0x2580 : 0;
+                spikes += top_of(&frame, rows - 1, col) == 2 * (rows - 1); /* the axis ends at 100 us */
+            assert_int_equal(spikes, 1);
+            int wanted = (int)((2 * (rows - 1) - 1) * 0.01 + 0.5) + 1;
+            assert_int_equal(top_of(&frame, rows - 1, cols - 1), wanted);
+            rtl_frame_free(&frame);
+        }
+}
+
+/* A change of a tenth is seen in p99 and in p50, also when one is ten times the other. */
+static void small_changes_are_seen(void **state)
+{
+    (void)state;
+    static const uint64_t high[] = {190000, 2000000};
+    for (int far = 0; far < 2; far++)
+        for (int rows = 12; rows < 40; rows++) {
+            struct rtl_plot plot = {.count = 60, .most = 60, .span_ns = 60 * RTL_SEC};
+            struct rtl_frame frame = {0};
+            int top[2], bottom[2] = {0, 0};
+            for (int i = 0; i < 60; i++) {
+                plot.high[i] = i < 30 ? high[far] + high[far] / 10 : high[far];
+                plot.low[i] = i < 30 ? 153000 : 138000;
             }
-            int wanted = (int)((rows - 1) * 8 * 0.01 + 0.5);
-            assert_int_equal(eighths, wanted ? wanted : 1);
+            assert_true(rtl_frame_reset(&frame, rows, 80, false));
+            rtl_plot_draw(&frame, (struct rtl_rect){0, 0, rows, 80}, &plot);
+            for (int late = 0; late < 2; late++) {
+                int col = late ? 75 : 15;
+                top[late] = top_of(&frame, rows - 1, col);
+                for (int row = rows - 2; row >= 0 && !bottom[late]; row--) {
+                    uint32_t code = frame.cells[row * 80 + col].code;
+                    if (code == 0x2580 || code == 0x2584)
+                        bottom[late] = 2 * (rows - 1 - row) - (code == 0x2584);
+                }
+            }
+            assert_true(top[1] >= top[0] + 2);
+            assert_true(bottom[1] >= bottom[0] + 1);
+            assert_true(top[0] > bottom[0]);
             rtl_frame_free(&frame);
         }
 }
@@ -174,7 +220,8 @@ static void the_model_keeps_both_quantiles(void **state)
     }
     const struct rtl_row *row = rtl_model_row(m, RTL_KERNEL_FIRST);
     for (int back = 0; back < 120; back++) {
-        uint64_t p50 = rtl_model_history_p50(m, row, (uint32_t)back), p99 = rtl_model_history(m, row, (uint32_t)back);
+        uint64_t p50 = rtl_model_history(m, row, (uint32_t)back, true),
+                 p99 = rtl_model_history(m, row, (uint32_t)back, false);
         int t = 199 - back;
         if (t % 10 == 0) {
             assert_true(!p50 && !p99);
@@ -183,7 +230,7 @@ static void the_model_keeps_both_quantiles(void **state)
         assert_in_range(p50, (1000 + t) * 0.99, (1000 + t) * 1.01);
         assert_in_range(p99, (50000 + t * 100) * 0.99, (50000 + t * 100) * 1.01);
     }
-    assert_int_equal(rtl_model_history_p50(m, row, RTL_MODEL_HISTORY), 0);
+    assert_int_equal(rtl_model_history(m, row, RTL_MODEL_HISTORY, true), 0);
     rtl_model_free(m);
     synth_free(p);
 }
@@ -195,7 +242,8 @@ int main(void)
         cmocka_unit_test(labels_are_in_one_unit),
         cmocka_unit_test(times_have_round_steps),
         cmocka_unit_test(plots_are_drawn),
-        cmocka_unit_test(columns_are_as_high_as_their_values),
+        cmocka_unit_test(lines_are_as_high_as_their_values),
+        cmocka_unit_test(small_changes_are_seen),
         cmocka_unit_test(plots_stay_in_their_rectangles),
         cmocka_unit_test(the_model_keeps_both_quantiles),
     };

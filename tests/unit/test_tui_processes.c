@@ -6,7 +6,7 @@
 
 #include "golden_fixture.h"
 
-#include "tui/ui.h"
+#include "tui/ui_state.h"
 #include "tui/process_list.h"
 
 enum { PROCESSES = 8 };
@@ -178,7 +178,7 @@ static void processes_are_sorted_by_keys(void **state)
     for (int i = 0; i < 20; i++)
         rtl_ui_key(&ui, '<');
     drawn(24, 80, "sort PID | ");
-    rtl_ui_key(&ui, 'I');
+    rtl_ui_key(&ui, 'R');
     assert_int_equal(first(), 4718);
     for (int i = 0; i < 20; i++)
         rtl_ui_key(&ui, '>');
@@ -195,7 +195,7 @@ static void processes_are_clicked_on(void **state)
     rtl_ui_key(&ui, 'p');
     free(draw(24, 80));
     struct rtl_process_row rows[RTL_MEMBERS_MAX];
-    struct rtl_process_places p = rtl_process_places(&ui, rows, rtl_process_list(&ui, rows), 80);
+    struct rtl_table p = rtl_process_table(&ui, rows, rtl_process_list(&ui, rows), 80);
     rtl_ui_mouse(&ui, RTL_MOUSE_EVENT(RTL_MOUSE_CLICK, 3, p.at[5] + 1), 24, 80);
     drawn(24, 80, "sort P99 | ");
     assert_int_equal(first(), 4716);

@@ -2,6 +2,8 @@
  * All screens over rows x columns x GPUs x processes: no number is cut, other text is cut only with a mark, and nothing
  * lies outside. Also the screens of several processes and of families at the reference sizes.
  */
+#include "tui/themes.h" /* before the fixture, whose names it would hide */
+
 #include "ranks_fixture.h"
 
 #include "model/cells.h"
@@ -51,7 +53,7 @@ static void every_screen_fits_at_every_size(void **state)
             start(gpus[g], counts[p], 12);
             for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
                 for (size_t c = 0; c < sizeof cols / sizeof *cols; c++)
-                    for (int view = (int)((g + p + r + c) % SYNTH_ONE_IN); view <= RTL_VIEW_RANKS;
+                    for (int view = (int)((g + p + r + c) % SYNTH_ONE_IN); view < RTL_VIEW_COUNT;
                          view += SYNTH_ONE_IN) {
                         ui.view = (enum rtl_view)view;
                         ui.following = false;
@@ -109,12 +111,49 @@ static void a_server_of_eight_ranks_is_drawn(void **state)
     end();
 }
 
+/* Beside the kernels of a wide terminal, the slow process is always among those shown, in the colour of "act now". */
+static void the_slow_process_stands_beside_the_kernels(void **state)
+{
+    (void)state;
+    struct rtl_frame frame = {0};
+    char text[4096];
+    bool found = false;
+    start(1, 64, 12);
+    ui.following = false;
+    ui.selected = RTL_KERNEL_FIRST;
+    drawn(24, 160, "59 more\n");
+    drawn(24, 160, "TP0 ");
+    rtl_ui_scroll_into_view(&ui, 24, 160);
+    assert_true(rtl_frame_reset(&frame, 24, 160, false));
+    rtl_draw(&ui, &frame);
+    for (int row = 0; row < 24; row++) {
+        frame_row_text(&frame, row, text, sizeof text);
+        const char *end = text + strlen(text);
+        if (!strstr(text, "TP61  ") || strcmp(end - 5, "2.00x"))
+            continue;
+        found = true;
+        int last = row * 160 + 159;
+        while (frame.cells[last].code == ' ')
+            last--;
+        assert_int_equal(rtl_role_meaning((enum rtl_role)frame.cells[last].role), RTL_MEANING_ACT);
+    }
+    if (!found)
+        fail_msg("the slow process isn't shown:\n%s", synth_text(&frame));
+    rtl_frame_free(&frame);
+    end();
+    start(1, 1, 12);
+    not_drawn(45, 160, "PROCESS ");
+    drawn(45, 160, "FAMILY ");
+    end();
+}
+
 int main(void)
 {
     setenv("TZ", "UTC", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_screen_fits_at_every_size),
         cmocka_unit_test(the_name_column_is_as_wide_as_the_names_test_assumes),
+        cmocka_unit_test(the_slow_process_stands_beside_the_kernels),
         cmocka_unit_test(a_server_of_eight_ranks_is_drawn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

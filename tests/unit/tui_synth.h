@@ -18,8 +18,8 @@
 #include "model/model.h"
 #include "stats/histogram.h"
 #include "frame_text.h"
-#include "tui/draw.h"
-#include "tui/ui.h"
+#include "tui/draw_views.h"
+#include "tui/ui_state.h"
 
 enum { SYNTH_KERNELS = 32, SYNTH_QUEUES = 8, SYNTH_OCTAVES = 36 };
 #define SYNTH_START (100 * RTL_SEC)
@@ -65,6 +65,10 @@ struct synth {
     } copies[8 * RTL_DIRECTION_COUNT]; /* RTL_COPIES_OF */
     uint64_t busy_ns[RTL_AGENTS_MAX];
     struct rtl_idle idle[RTL_AGENTS_MAX][RTL_IDLE_COUNT];
+    uint64_t cause_ns[RTL_AGENTS_MAX][RTL_CAUSE_COUNT], last_end[RTL_AGENTS_MAX]; /* last_end after the start */
+    struct rtl_gap gaps[RTL_AGENTS_MAX][RTL_GAPS_MAX];
+    uint32_t gap_count[RTL_AGENTS_MAX];
+    bool no_gaps;  /* an older library */
     bool no_clock; /* no GPU clock was calibrated yet */
     int gpu_count;
     uint32_t mode, state, notes;
@@ -253,6 +257,13 @@ static inline struct rtl_snapshot synth_snapshot(struct synth *p, uint64_t at)
         if (i != 1)
             snprintf(a->uuid, sizeof a->uuid, "GPU-%016x", 0x9a10 + i);
         memcpy(a->idle, p->idle[i], sizeof a->idle);
+        if (!p->no_gaps) {
+            a->gaps_known = true;
+            a->last_end_mono_ns = p->last_end[i] ? SYNTH_START + p->last_end[i] : 0;
+            a->gap_count = p->gap_count[i];
+            memcpy(a->cause_ns, p->cause_ns[i], sizeof a->cause_ns);
+            memcpy(a->gap, p->gaps[i], sizeof a->gap);
+        }
         if (!p->no_clock) {
             a->clock_residuals = 100;
             a->clock_residual_ns = 70 + (uint64_t)i * 1000;

@@ -173,6 +173,10 @@ static enum step launch_kernel(struct vg_queue *q, const union packet *p, uint64
         return STOPPED;
     }
     struct vg_kernel *k = vg_kernel_find(d->kernel_object);
+    if (k->script_version != vg_script_version) {
+        k->rule = vg_script_match(k->name);
+        k->script_version = vg_script_version;
+    }
     if (vg_rule_error(k->rule)) {
         fail_by_script(q, k);
         return STOPPED;
@@ -203,7 +207,16 @@ static enum step launch_kernel(struct vg_queue *q, const union packet *p, uint64
             return STOPPED;
         }
     }
-    uint64_t end = start + vg_draw_ticks(k->rule, k->rng);
+    uint64_t from = start;
+    if (vg_rule_meets(k->rule)) {
+        q->meeting = q->meeting ? q->meeting : vg_meet_arrive(start);
+        start = from = q->blocked_since ? q->blocked_since : start;
+        if (!vg_meet(q->meeting, &from))
+            return wait_for(q, start);
+        q->meeting = q->blocked_since = 0;
+        start = vg_rule_meets(k->rule) == VG_MEETS_BEFORE ? from : start;
+    }
+    uint64_t end = from + vg_draw_ticks(k->rule, k->rng);
     if (bytes && !k->rule)
         end += bytes * 1000 / VG_TICK_NS / vg_cfg.copy_bytes_per_us;
     vg_heap_push(&q->flight, (struct vg_flight){.start = start,

@@ -155,6 +155,7 @@ void vg_config_load(void)
         setting_error(text);
     }
     vg_cfg.gpus = (int)number_setting("VGPU_GPUS", 1, 1, VG_MAX_GPUS);
+    vg_cfg.pcie = number_setting("VGPU_PCIE", 0, 0, 1);
     vg_cfg.seed = number_setting("VGPU_SEED", 1, 0, UINT64_MAX);
     vg_cfg.default_ticks = number_setting("VGPU_DURATION_NS", 5000, 0, 3600000000000ull) / VG_TICK_NS;
     vg_cfg.copy_bytes_per_us = number_setting("VGPU_COPY_MBPS", 25000, 1, 100000000);
@@ -193,6 +194,10 @@ void vg_config_load(void)
     char err[256];
     vg_cfg.script = getenv("VGPU_SCRIPT");
     if (vg_cfg.script && *vg_cfg.script && !vg_script_load(vg_cfg.script, err, sizeof err))
+        setting_error(err);
+    vg_cfg.reload_script = vg_cfg.script && *vg_cfg.script && number_setting("VGPU_RELOAD", 0, 0, 1);
+    const char *meet = getenv("VGPU_MEET"), *place = getenv("VGPU_RANK");
+    if (meet && *meet && !vg_meet_open(meet, place ? place : "", err, sizeof err))
         setting_error(err);
     vg_cfg.truth = getenv("VGPU_TRUTH");
     if (vg_cfg.truth && !*vg_cfg.truth)

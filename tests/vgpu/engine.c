@@ -17,8 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SPIN_TICKS      (50000 / VG_TICK_NS) /* poll for 50 us after the last activity */
-#define YIELD_TICKS     (5000 / VG_TICK_NS)  /* after this, yield between polls */
+#define SPIN_TICKS      (50000 / VG_TICK_NS)     /* poll for 50 us after the last activity */
+#define YIELD_TICKS     (5000 / VG_TICK_NS)      /* after this, yield between polls */
+#define RELOAD_TICKS    (100000000 / VG_TICK_NS) /* between two looks at the script's file */
 #define EXPECT_TICKS    (20000000 / VG_TICK_NS)
 #define NAP_SLACK_TICKS (60000 / VG_TICK_NS) /* the host's wake-up latency */
 
@@ -63,10 +64,14 @@ static void *engine_main(void *arg)
 {
     (void)arg;
     prctl(PR_SET_TIMERSLACK, 1);
-    uint64_t active = vg_ns_to_ticks(vg_clock_ns()), flushed = active, expected = 0;
+    uint64_t active = vg_ns_to_ticks(vg_clock_ns()), flushed = active, expected = 0, reloaded = 0;
     for (;;) {
         uint64_t now = vg_ns_to_ticks(vg_clock_ns()), due = VG_NEVER;
         bool busy = one_pass(now, &due);
+        if (vg_cfg.reload_script && now - reloaded > RELOAD_TICKS) {
+            vg_script_reload();
+            reloaded = now;
+        }
         uint64_t wanted = atomic_load(&flush_wanted);
         if (now - flushed > 1000000 / VG_TICK_NS || wanted != atomic_load_explicit(&flush_done, memory_order_relaxed)) {
             vg_truth_flush();

@@ -456,6 +456,7 @@ VG_EXPORT int closedir(DIR *d)
 VG_EXPORT _Noreturn void _exit(int status);
 VG_EXPORT _Noreturn void _exit(int status)
 {
+    vg_meet_leave();
     vg_engine_flush();
     vg_execute_end();
     if (real__exit())
@@ -479,6 +480,7 @@ static void in_child(void)
     vg_bell_reset_after_fork();
     vg_events_reset_after_fork();
     vg_kernels_reset_after_fork();
+    vg_meet_reset_after_fork();
     vg_mem_reset_after_fork();
 }
 
@@ -491,6 +493,7 @@ __attribute__((constructor)) static void load_model(int argc, char **argv)
 
 __attribute__((destructor)) static void unload_model(void)
 {
+    vg_meet_leave();
     vg_engine_flush();
     vg_execute_end();
 }

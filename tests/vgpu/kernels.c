@@ -192,6 +192,7 @@ static void name_it(struct vg_kernel *k)
     if (!k->blit)
         k->blit = vg_blit_by_name(copy);
     k->rule = vg_script_match(copy);
+    k->script_version = vg_script_version;
     vg_rng_seed(k->rng, vg_cfg.seed, copy);
 }
 

@@ -1,9 +1,9 @@
 /*
  * script.c - durations of kernels: rules by kernel name, and the distributions that they draw from.
  *
- * A script line is `PATTERN DISTRIBUTION NUMBERS`; the first pattern that matches decides. Every kernel draws from its
- * own random stream, seeded by the seed and the kernel's name. So its durations depend neither on other kernels nor on
- * the order in which queues are served.
+ * A script line is `PATTERN [meets or gathers] DISTRIBUTION NUMBERS`; the first pattern that matches decides. Every
+ * kernel draws from its own random stream, seeded by the seed and the kernel's name. So its durations depend neither on
+ * other kernels nor on the order in which queues are served.
  */
 #include "vgpu.h"
 
@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum form { FIXED, LOGNORMAL, BIMODAL, PARETO, UNIFORM };
 
@@ -36,13 +37,16 @@ static const char *const errors[] = {
 struct vg_rule {
     struct vg_rule *next;
     enum vg_error error; /* the kernel ends with this error, or with none */
+    enum vg_meeting meets;
     enum form form;
     double arg[3]; /* times in ticks */
     uint64_t fixed;
     char pattern[];
 };
 
-static struct vg_rule *rules, **rules_end = &rules;
+static struct vg_rule *rules, *former, *reading, **rules_end;
+static struct stat loaded; /* the file, when it was read last */
+unsigned vg_script_version;
 
 static bool parse_time(const char *s, double *ticks)
 {
@@ -80,11 +84,17 @@ static const char *parse_line(char *line)
     static char text[160];
     char *save, *word[6] = {NULL};
     int n = 0;
+    enum vg_meeting meets = VG_MEETS_NOBODY;
     line[strcspn(line, "#\r\n")] = '\0';
     for (char *w = strtok_r(line, " \t", &save); w; w = strtok_r(NULL, " \t", &save)) {
         if (n == 6)
             return "too many words";
-        word[n++] = w;
+        if (n == 1 && !meets && !strcmp(w, "meets"))
+            meets = VG_MEETS_RUNNING;
+        else if (n == 1 && !meets && !strcmp(w, "gathers"))
+            meets = VG_MEETS_BEFORE;
+        else
+            word[n++] = w;
     }
     if (!n)
         return NULL;
@@ -94,6 +104,7 @@ static const char *parse_line(char *line)
     if (!r)
         return "out of memory";
     strcpy(r->pattern, word[0]);
+    r->meets = meets;
     if (!strcmp(word[1], "fails")) {
         const char *wrong = parse_error(r, n == 3 ? word[2] : NULL);
         if (wrong) {
@@ -159,6 +170,9 @@ bool vg_script_load(const char *path, char *err, size_t err_len)
     char *line = NULL;
     size_t cap = 0;
     bool ok = true;
+    fstat(fileno(f), &loaded);
+    reading = NULL;
+    rules_end = &reading;
     for (int no = 1; ok && getline(&line, &cap, f) >= 0; no++) {
         const char *wrong = parse_line(line);
         if (wrong) {
@@ -168,7 +182,37 @@ bool vg_script_load(const char *path, char *err, size_t err_len)
     }
     free(line);
     fclose(f);
+    if (ok) {
+        /* running kernels may have earlier rules, so these stay, behind one another */
+        struct vg_rule **end = &rules;
+        while (*end)
+            end = &(*end)->next;
+        *end = former;
+        former = rules;
+        rules = reading;
+        vg_script_version++;
+    }
+    for (struct vg_rule *next, *r = ok ? NULL : reading; r; r = next) {
+        next = r->next;
+        free(r);
+    }
     return ok;
+}
+
+void vg_script_reload(void)
+{
+    struct stat now;
+    char err[256];
+    if (stat(vg_cfg.script, &now) || (now.st_ino == loaded.st_ino && now.st_mtim.tv_sec == loaded.st_mtim.tv_sec &&
+                                      now.st_mtim.tv_nsec == loaded.st_mtim.tv_nsec))
+        return;
+    if (!vg_script_load(vg_cfg.script, err, sizeof err))
+        vg_log("%s", err);
+}
+
+enum vg_meeting vg_rule_meets(const struct vg_rule *r)
+{
+    return r ? r->meets : VG_MEETS_NOBODY;
 }
 
 const struct vg_rule *vg_script_match(const char *name)

@@ -2,7 +2,8 @@
  * topology.c - the files below /sys/.../kfd/topology, made on request from the model's table.
  *
  * Node 0 is this machine's CPU, nodes 1 to N are the GPUs, each linked to the CPU by PCI Express and to the other
- * GPUs by XGMI. The thunk reads the files only with fopen and opendir (interpose.c), so no real file exists.
+ * GPUs by XGMI, or by PCI Express (--pcie). The thunk reads the files only with fopen and opendir (interpose.c), so no
+ * real file exists.
  */
 #include "vgpu.h"
 
@@ -110,7 +111,7 @@ static void node_properties(struct text *t, int node)
     add(t, "location_id %u\n", is_gpu ? (unsigned)(gpu + 3) << 8 : 0);
     add(t, "domain 0\n");
     add(t, "drm_render_minor %d\n", is_gpu ? 128 + gpu : 0);
-    add(t, "hive_id %llu\n", is_gpu && vg_cfg.gpus > 1 ? 0x51a9b3c7d2e4f601ull : 0);
+    add(t, "hive_id %llu\n", is_gpu && vg_cfg.gpus > 1 && !vg_cfg.pcie ? 0x51a9b3c7d2e4f601ull : 0);
     add(t, "num_sdma_engines %u\n", is_gpu ? m->sdma_engines : 0);
     add(t, "num_sdma_xgmi_engines %u\n", is_gpu ? m->xgmi_engines : 0);
     add(t, "num_sdma_queues_per_engine %u\n", is_gpu ? 8 : 0);
@@ -162,7 +163,7 @@ static void link_properties(struct text *t, int node, int link)
 {
     /* A CPU's link i leads to GPU i; a GPU's link 0 leads to the CPU, its others to the other GPUs. */
     int to = node == 0 ? link + 1 : link == 0 ? 0 : link < node ? link : link + 1;
-    bool xgmi = node && to;
+    bool xgmi = node && to && !vg_cfg.pcie;
     add(t, "type %u\n", xgmi ? 11 : 2);
     add(t, "version_major 0\nversion_minor 0\n");
     add(t, "node_from %d\nnode_to %d\n", node, to);

@@ -69,6 +69,8 @@ struct vg_config {
     uint32_t wait_cycles; /* cycles of a memory access, where waves are counted */
     uint32_t wave_units;  /* number of compute units that have waves; 0: all */
     const char *script;
+    bool pcie;            /* PCI Express connects the GPUs, not XGMI */
+    bool reload_script;   /* read the script again when its file changes */
     bool large_bar;       /* the host can reach GPU memory directly */
     bool read_index_late; /* release a slot when its packet has ended instead of when it was launched */
     bool execute;         /* run the kernels' machine code */
@@ -233,6 +235,7 @@ struct vg_queue {
     uint64_t arrival;       /* latest possible arrival of those above */
     uint64_t cp;            /* the packet processor is busy until this tick */
     uint64_t max_end;       /* end of the latest kernel launched */
+    uint64_t meeting;       /* number of the arrival that waits for other ranks; 0: none */
     uint64_t blocked_since; /* tick at which a barrier or poll was first found unsatisfied; 0: none */
     uint64_t copy_done;     /* SDMA: bytes already moved of the current packet */
     uint64_t copy_start;
@@ -285,6 +288,7 @@ struct vg_kernel {
     size_t name_len;
     const struct vg_blit *blit; /* NULL: the kernel takes time and does nothing */
     const struct vg_rule *rule;
+    unsigned script_version; /* of `rule` */
     uint64_t rng[4];
     /* Where the name was found, to detect that other code has since been loaded there. */
     const char *name_at;
@@ -317,10 +321,27 @@ void vg_execute_reset_after_fork(void);
 struct vg_rule;
 /* Read the script; on an error fill err with one line and return false. */
 bool vg_script_load(const char *path, char *err, size_t err_len);
+/* Read the script again if the file has changed; a wrong one is reported, and the rules stay. Engine only. Rules that a
+ * kernel has found are valid for ever; after a change of vg_script_version they may not be the current ones. */
+void vg_script_reload(void);
+extern unsigned vg_script_version;
 const struct vg_rule *vg_script_match(const char *name);
+/* Does the kernel wait for those of the other ranks (meet.c): while it runs, or before its start? */
+enum vg_meeting { VG_MEETS_NOBODY, VG_MEETS_RUNNING, VG_MEETS_BEFORE };
+enum vg_meeting vg_rule_meets(const struct vg_rule *rule);
 enum vg_error vg_rule_error(const struct vg_rule *rule); /* the rule may be NULL */
 void vg_rng_seed(uint64_t rng[4], uint64_t seed, const char *name);
 uint64_t vg_draw_ticks(const struct vg_rule *rule, uint64_t rng[4]);
+
+/* ---- kernels of several processes that wait for one another (meet.c) ---- */
+
+bool vg_meet_open(const char *path, const char *place, char *err, size_t err_len);
+/* Engine: note the next arrival of this rank at this tick and return its number. */
+uint64_t vg_meet_arrive(uint64_t start);
+/* Engine: false until every other rank has arrived as often, or left. Then *met becomes at least the last tick. */
+bool vg_meet(uint64_t number, uint64_t *met);
+void vg_meet_leave(void); /* before the process ends */
+void vg_meet_reset_after_fork(void);
 
 /* ---- truth (truth.c): engine thread, except vg_truth_open ---- */
 

@@ -89,6 +89,11 @@ static void sum_idle(const struct rtl_gpu *gpu, struct rtl_idle idle[RTL_IDLE_CO
     }
 }
 
+static uint64_t cause_ns(const struct rtl_gpu *gpu, int cause)
+{
+    return gpu->cause_before_ns[cause] + rtl_ticks_to_ns(&gpu->rate, gpu->busy.cause_total[cause]);
+}
+
 uint64_t rtl_gpu_busy_ns(struct rtl_gpu *gpu)
 {
     return gpu->busy_before_ns + rtl_ticks_to_ns(&gpu->rate, rtl_busy_total(&gpu->busy));
@@ -128,6 +133,9 @@ struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent)
         if (place == n) {
             made->index = place;
             made->shared = &rtl_tool.segment.agents[place];
+            made->gaps = &rtl_tool.segment.gaps[place];
+            if (!rtl_segment_populate(made->gaps, sizeof *made->gaps))
+                made->gaps = NULL;
         }
         publish_gpu(made, stock.gpu[i]);
         __atomic_store_n(&made->agent.handle, stock.gpu[i].handle,
@@ -142,6 +150,60 @@ struct rtl_gpu *rtl_gpu_find(hsa_agent_t agent)
     return gpu;
 }
 
+static uint64_t mono_at(const struct rtl_gpu *gpu, uint64_t ticks)
+{
+    return gpu->line.slope > 0 ? rtl_line_at(&gpu->line, ticks) : 0;
+}
+
+static struct rtl_gap_record make_gap(const struct rtl_gpu *gpu, struct rtl_busy_gap *gap)
+{
+    if (!gap->start_mono_ns) /* only once: readers recognise a gap by its start, but the clocks' line moves */
+        gap->start_mono_ns = mono_at(gpu, gap->start);
+    struct rtl_gap_record made = {.start_mono_ns = gap->start_mono_ns,
+                                  .length_ns = rtl_ticks_to_ns(&gpu->rate, gap->end - gap->start),
+                                  .no_work_ns = rtl_ticks_to_ns(&gpu->rate, gap->no_work),
+                                  .copies_ns = rtl_ticks_to_ns(&gpu->rate, gap->copies),
+                                  .kernel_before = gap->before.known ? gap->before.row + 1u : 0,
+                                  .kernel_after = gap->after.known ? gap->after.row + 1u : 0,
+                                  .queue_before = gap->before.queue,
+                                  .queue_after = gap->after.queue,
+                                  .cause = gap->cause};
+    return made;
+}
+
+/* Publish the list of the longest gaps. The caller does this only after a change of the list. */
+static void publish_gaps(struct rtl_gpu *gpu)
+{
+    struct rtl_gpu_gaps *to = gpu->gaps;
+    struct rtl_busy *busy = &gpu->busy;
+    uint64_t *version = &to->version, at = gpu->gaps_version + 1;
+    uint32_t n = 0;
+    __atomic_store_n(version, at, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* a reader that sees a later store sees the odd version */
+    for (int slice = 0; slice < 2; slice++)
+        for (uint32_t i = 0; i < busy->longest_count[slice]; i++, n++) {
+            struct rtl_gap_record gap = make_gap(gpu, &busy->longest[slice][i]);
+            uint64_t words[sizeof gap / 8], *out = (uint64_t *)(void *)&to->gap[n];
+            memcpy(words, &gap, sizeof gap);
+            for (size_t w = 0; w < sizeof gap / 8; w++)
+                __atomic_store_n(&out[w], words[w], __ATOMIC_RELAXED);
+        }
+    __atomic_store_n(&to->count, n, __ATOMIC_RELAXED);
+    __atomic_store_n(version, at + 1, __ATOMIC_RELEASE);
+    gpu->gaps_version = at + 1;
+    gpu->gaps_published = busy->changes;
+}
+
+static void publish_causes(struct rtl_gpu *gpu)
+{
+    if (!gpu->gaps)
+        return;
+    for (int c = 0; c < RTL_CAUSE_COUNT; c++)
+        __atomic_store_n(&gpu->gaps->cause_ns[c], cause_ns(gpu, c), __ATOMIC_RELAXED);
+    if (gpu->gaps_published != gpu->busy.changes)
+        publish_gaps(gpu);
+}
+
 void rtl_gpus_publish_idle(bool all)
 {
     uint32_t n = atomic_load_explicit(&gpus.count, memory_order_acquire);
@@ -152,6 +214,9 @@ void rtl_gpus_publish_idle(bool all)
         if (gpu->rate.hz == 0)
             continue;
         rtl_busy_settle(&gpu->busy, all ? 0 : gpu->rate.hz);
+        if (gpu->gaps && gpu->busy.count)
+            __atomic_store_n(&gpu->gaps->last_end_mono_ns, mono_at(gpu, gpu->busy.span[gpu->busy.count - 1].end),
+                             __ATOMIC_RELAXED);
         if (gpu->busy.settled == settled)
             continue;
         sum_idle(gpu, idle);
@@ -159,6 +224,7 @@ void rtl_gpus_publish_idle(bool all)
             __atomic_store_n(&gpu->shared->idle[c].count, idle[c].count, __ATOMIC_RELAXED);
             __atomic_store_n(&gpu->shared->idle[c].total_ns, idle[c].total_ns, __ATOMIC_RELAXED);
         }
+        publish_causes(gpu);
     }
 }
 
@@ -169,8 +235,11 @@ void rtl_gpus_carry_over(void)
         struct rtl_gpu *gpu = &gpus.gpu[i];
         gpu->busy_before_ns = rtl_gpu_busy_ns(gpu);
         sum_idle(gpu, gpu->idle_before);
+        for (int c = 0; c < RTL_CAUSE_COUNT; c++)
+            gpu->cause_before_ns[c] = cause_ns(gpu, c);
         memset(&gpu->rate, 0, offsetof(struct rtl_gpu, busy_before_ns) - offsetof(struct rtl_gpu, rate));
         memset(&gpu->busy, 0, offsetof(struct rtl_busy, span)); /* the lists are empty then */
+        gpu->gaps_published = 0;
     }
 }
 

@@ -26,6 +26,10 @@ struct rtl_gpu {
     /* sums of earlier loads of the runtime */
     uint64_t busy_before_ns;
     struct rtl_idle idle_before[RTL_IDLE_COUNT];
+    uint64_t cause_before_ns[RTL_CAUSE_COUNT];
+    struct rtl_gpu_gaps *gaps; /* create: in the segment; NULL: no memory for it */
+    uint64_t gaps_published;   /* busy.changes then */
+    uint64_t gaps_version;     /* its version */
     struct rtl_busy busy; /* worker; in ticks. Last, because most of it is arrays that are touched as they are used */
 };
 

@@ -16,11 +16,13 @@
 struct rtl_tick_rate {
     uint64_t hz;
     uint64_t factor;
+    double ticks_per_ns;
 };
 
 static inline struct rtl_tick_rate rtl_tick_rate(uint64_t hz)
 {
-    return (struct rtl_tick_rate){hz, (uint64_t)(((((unsigned __int128)1000000000u) << 40) + hz / 2) / hz)};
+    uint64_t factor = (uint64_t)(((((unsigned __int128)1000000000u) << 40) + hz / 2) / hz);
+    return (struct rtl_tick_rate){hz, factor, (double)hz / 1e9};
 }
 
 static inline uint64_t rtl_ticks_to_ns(const struct rtl_tick_rate *rate, uint64_t ticks)

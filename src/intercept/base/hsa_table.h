@@ -159,4 +159,10 @@ void rtl_hsa_hook(void *table, enum rtl_hsa_function function, void (*hook)(void
 /* Return the slots of the runtime's amd_ext table, all of them functions, and their number. Only from OnLoad. */
 void (**rtl_hsa_ext_slots(void *table, uint32_t *count))(void);
 
+/* Hook a function of the newest releases whose slot in the table differs between them and does not follow from the
+ * table's version (table_slot_check.c): the runtime's exported function of that name shows the slot. Returns the
+ * previous pointer in the slot, or NULL if the function isn't hooked; *maybe then says whether the runtime may have it
+ * all the same. Only from OnLoad, where no other thread calls it. */
+void (*rtl_hsa_hook_exported(void *table, const char *name, void (*hook)(void), bool *maybe))(void);
+
 #endif

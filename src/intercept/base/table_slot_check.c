@@ -1,16 +1,14 @@
 /*
- * Finds a slot of the runtime's table by calling an exported function (table_slot_check.h).
+ * Finds a slot of the runtime's table by calling an exported function (hsa_table.h).
  *
  * For a moment the slots point to two functions of ours. The exported function is called with zeros; which of the two
  * it reaches gives one bit of its slot's number.
  */
-#include "intercept/base/table_slot_check.h"
+#include "intercept/base/hsa_table.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
-
-#include "intercept/base/hsa_table.h"
 
 enum {
     SLOTS_TRIED = 256,

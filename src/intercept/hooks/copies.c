@@ -1,12 +1,12 @@
-/* The hooks on copies (copies.h). */
-#include "intercept/hooks/copies.h"
+/* The hooks on copies (hooks.h). */
+#include "intercept/hooks/hooks.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
 #include "intercept/base/agents.h"
-#include "intercept/base/table_slot_check.h"
+#include "intercept/base/hsa_table.h"
 #include "intercept/base/tool.h"
 #include "intercept/track/app_signals.h"
 #include "intercept/track/copy_profiling.h"

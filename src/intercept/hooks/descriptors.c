@@ -12,12 +12,12 @@
  * earlier releases, and a note on the screen says so; leaving the queue unwatched would be worse. Other requests leave
  * the queue plain.
  */
-#include "intercept/hooks/descriptors.h"
+#include "intercept/hooks/hooks.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "intercept/base/table_slot_check.h"
+#include "intercept/base/hsa_table.h"
 #include "intercept/base/cancel.h"
 #include "intercept/base/tool.h"
 #include "intercept/hooks/queue_errors.h"

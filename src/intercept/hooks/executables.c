@@ -1,5 +1,5 @@
-/* The hooks on freezing and destroying executables (executables.h). */
-#include "intercept/hooks/executables.h"
+/* The hooks on freezing and destroying executables (hooks.h). */
+#include "intercept/hooks/hooks.h"
 
 #include <errno.h>
 #include <stdlib.h>

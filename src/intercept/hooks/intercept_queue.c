@@ -1,10 +1,10 @@
 /*
- * Packets from the runtime's intercept queues (intercept_queue.h): one, or a batch.
+ * Packets from the runtime's intercept queues (hooks.h): one, or a batch.
  *
  * The packets belong to the runtime, so changes are made in a copy. The runtime's writer is called exactly once a call:
  * it keeps packets that don't fit into the queue, and can do so only once.
  */
-#include "intercept/hooks/intercept_queue.h"
+#include "intercept/hooks/hooks.h"
 
 #include "intercept/hooks/packets.h"
 #include "intercept/track/throttle.h"

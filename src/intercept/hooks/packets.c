@@ -8,7 +8,6 @@
 enum {
     MAKE_AT_ONCE = 8, /* signals made by a dispatch that finds none */
     PM4_FORMAT = 1,   /* amd_format of two packet types that complete like a barrier */
-    BARRIER_VALUE_FORMAT = 2,
 };
 
 uint32_t rtl_packet_make_ready(struct rtl_tracker *tracker, uint32_t row)
@@ -89,7 +88,7 @@ void rtl_packet_see_signal(uint32_t type, const union rtl_packet *packet)
     if (type == HSA_PACKET_TYPE_KERNEL_DISPATCH || type == HSA_PACKET_TYPE_BARRIER_AND ||
         type == HSA_PACKET_TYPE_BARRIER_OR ||
         (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
-         (packet->vendor.format == PM4_FORMAT || packet->vendor.format == BARRIER_VALUE_FORMAT)))
+         (packet->vendor.format == PM4_FORMAT || packet->vendor.format == RTL_BARRIER_VALUE_FORMAT)))
         rtl_app_signal_begin(app_signal, RTL_USE_OTHER);
     else
         rtl_app_signal_mark_shared(app_signal);

@@ -39,8 +39,9 @@
 #include "intercept/track/queue_tracker.h"
 #include "intercept/track/wakeup.h"
 
-enum { RTL_FETCH_AHEAD = 2 };     /* a signal's record is prefetched this many dispatches ahead */
-enum { RTL_EXTENDED_FORMAT = 3 }; /* amd_format of an extended kernel dispatch, where the runtime has those */
+enum { RTL_FETCH_AHEAD = 2 };          /* a signal's record is prefetched this many dispatches ahead */
+enum { RTL_BARRIER_VALUE_FORMAT = 2 }; /* amd_format of a packet that waits for a signal's value */
+enum { RTL_EXTENDED_FORMAT = 3 };      /* amd_format of an extended kernel dispatch, where the runtime has those */
 
 union rtl_packet {
     hsa_kernel_dispatch_packet_t kernel;
@@ -149,6 +150,7 @@ static inline uint32_t rtl_packet_untimed(struct rtl_tracker *tracker, struct rt
 {
     rtl_packet_count(tracker, &cell->untimed, 1);
     rtl_packet_count(tracker, rtl_queue_untimed(tracker->counters, reason), 1);
+    tracker->barrier = 0; /* it held this dispatch */
     return RTL_NO_SIGNAL;
 }
 
@@ -213,6 +215,17 @@ static inline uint32_t rtl_packet_see_kernel(struct rtl_tracker *tracker, const 
     return rtl_packet_untimed(tracker, cell, (enum rtl_untimed_reason)reason);
 }
 
+/* True if the packet waits for a signal that another queue, a copy or the host lowers. */
+static inline bool rtl_packet_waits(uint32_t type, const union rtl_packet *packet)
+{
+    if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC)
+        return packet->vendor.format == RTL_BARRIER_VALUE_FORMAT;
+    uint64_t any = 0;
+    for (int i = 0; i < 5; i++)
+        any |= packet->barrier.dep_signal[i].handle;
+    return any && (type == HSA_PACKET_TYPE_BARRIER_AND || type == HSA_PACKET_TYPE_BARRIER_OR);
+}
+
 /* Count any packet; for a kernel dispatch also decide. */
 static inline uint32_t rtl_packet_see(struct rtl_tracker *tracker, const union rtl_packet *packet, bool may_inject,
                                       enum rtl_policy policy)
@@ -226,6 +239,8 @@ static inline uint32_t rtl_packet_see(struct rtl_tracker *tracker, const union r
             return rtl_packet_see_extended(tracker, packet, may_inject, policy);
         type = HSA_PACKET_TYPE_KERNEL_DISPATCH; /* it leaves times in its signal like a kernel */
     }
+    if (rtl_packet_waits(type, packet))
+        tracker->barrier = RTL_PENDING_BARRIER;
     if (type != HSA_PACKET_TYPE_INVALID && packet->barrier.completion_signal.handle != 0)
         rtl_packet_see_signal(type, packet);
     return RTL_NO_SIGNAL;
@@ -253,7 +268,9 @@ static inline hsa_signal_t rtl_packet_inject(struct rtl_tracker *tracker, uint32
     struct rtl_pending_dispatch *pending = rtl_pending_next(&tracker->pending);
     pending->number = number;
     pending->submit = now;
-    pending->how = how;
+    pending->how = how | tracker->barrier;
+    if (unlikely(tracker->barrier))
+        tracker->barrier = 0;
     if (unlikely(tracker->guarded)) {
         tracker->pool->inflight[number].index = tracker->written;
         rtl_packet_fetch_record(tracker);

@@ -24,7 +24,7 @@
 #include "intercept/base/agents.h"
 #include "intercept/base/cancel.h"
 #include "intercept/base/tool.h"
-#include "intercept/hooks/intercept_queue.h"
+#include "intercept/hooks/hooks.h"
 #include "intercept/hooks/native_queue.h"
 #include "intercept/hooks/queue_errors.h"
 #include "intercept/hooks/queue_selftest.h"

@@ -1,5 +1,5 @@
-/* The hooks on creating and destroying signals (signals.h). */
-#include "intercept/hooks/signals.h"
+/* The hooks on creating and destroying signals (hooks.h). */
+#include "intercept/hooks/hooks.h"
 
 #include <errno.h>
 

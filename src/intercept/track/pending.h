@@ -22,8 +22,9 @@ struct rtl_pending_dispatch {
     uint8_t how;                  /* bits of RTL_PENDING_* */
 };
 enum {
-    RTL_PENDING_TSC = 1,    /* submit is a time stamp counter, not ns */
-    RTL_PENDING_PROBED = 2, /* it runs a probe's copy of its kernel (probe_gate.h) */
+    RTL_PENDING_TSC = 1,     /* submit is a time stamp counter, not ns */
+    RTL_PENDING_BARRIER = 4, /* a barrier that waits for a signal was submitted right before it */
+    RTL_PENDING_PROBED = 2,  /* it runs a probe's copy of its kernel (probe_gate.h) */
 };
 
 struct rtl_pending {

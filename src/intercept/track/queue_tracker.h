@@ -87,6 +87,7 @@ struct rtl_tracker {
     /* dispatch; the worker once no dispatch can be inside */
     _Alignas(64) _Atomic uint32_t inside; /* dispatch: 1 during a call; the worker waits for 0 at the end */
     uint32_t cached;                      /* cached free signals */
+    uint8_t barrier;                      /* RTL_PENDING_BARRIER: for the next dispatch; or 0 */
     uint32_t cache[RTL_SIGNALS_BATCH];
     uint32_t stand_ins_cached; /* cached stand-ins */
     uint32_t stand_ins[RTL_SIGNALS_BATCH];

@@ -147,7 +147,7 @@ static inline void record_dispatch(struct rtl_collector *collector, struct rtl_t
     struct rtl_gpu *gpu = tracker->gpu;
 
     uint64_t submit = flight->submit;
-    if (likely(flight->how == RTL_PENDING_TSC)) {
+    if (likely((flight->how & ~RTL_PENDING_BARRIER) == RTL_PENDING_TSC)) {
         submit = rtl_line_at(&collector->tsc.line, submit);
     } else if (flight->how & RTL_PENDING_PROBED) {
         record_probed(collector, tracker, number);
@@ -162,9 +162,13 @@ static inline void record_dispatch(struct rtl_collector *collector, struct rtl_t
         rtl_count(&tracker->counters->untimed[RTL_UNTIMED_NO_MEMORY], 1);
     else if (unlikely(rtl_hot.trace | rtl_hot.linked))
         record_more(collector, tracker, number, start, duration_ns);
+    struct rtl_busy_kernel kernel = {flight->kernel, (uint8_t)tracker->slot, RTL_BUSY_KERNEL};
+    uint64_t submitted = 0; /* in ticks */
     if (likely(gpu->line.slope > 0)) {
         int64_t wait = (int64_t)(rtl_line_at(&gpu->line, start) - submit);
         rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_WAIT(tracker->slot), wait > 0 ? (uint64_t)wait : 0);
+        submitted = wait > 0 ? start - (uint64_t)((double)wait * gpu->rate.ticks_per_ns) : start;
+        kernel.known |= flight->how & RTL_PENDING_BARRIER ? RTL_BUSY_SUBMIT | RTL_BUSY_BARRIER : RTL_BUSY_SUBMIT;
     }
     if (likely(tracker->last_end != 0)) {
         uint64_t gap = start > tracker->last_end ? start - tracker->last_end : 0;
@@ -172,7 +176,7 @@ static inline void record_dispatch(struct rtl_collector *collector, struct rtl_t
     }
     if (end > tracker->last_end)
         tracker->last_end = end;
-    rtl_busy_add(&gpu->busy, start, end);
+    rtl_busy_add_kernel(&gpu->busy, start, end, submitted, kernel);
 }
 
 /* --- lists --- */

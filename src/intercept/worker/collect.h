@@ -60,4 +60,10 @@ void rtl_collect_event(const struct rtl_gpu *gpu, uint64_t start, struct rtl_eve
 /* Return the numbers in `back`. After every round. */
 void rtl_collect_flush(struct rtl_collector *collector);
 
+/* Record completed copies; return their number. */
+uint32_t rtl_collect_copies(struct rtl_collector *collector);
+
+/* At the worker's end: abandon the copies in flight. */
+void rtl_collect_copies_abandon(struct rtl_collector *collector);
+
 #endif

@@ -1,11 +1,10 @@
-/* Records completed copies (collect_copies.h). */
-#include "intercept/worker/collect_copies.h"
+/* Records completed copies (collect.h). */
+#include "intercept/worker/collect.h"
 
 #include "intercept/base/tool.h"
 #include "intercept/track/app_signals.h"
 #include "intercept/track/copy_slots.h"
 #include "intercept/track/hot_line.h"
-#include "intercept/worker/collect.h"
 #include "intercept/worker/ticks.h"
 
 static const uint64_t WAIT = 1000000000; /* ns; a completed copy waits this long for its times to be trusted */
@@ -47,6 +46,7 @@ static void record_copy(struct rtl_collector *collector, const struct rtl_copy *
         gpu = atomic_load_explicit(&copy->gpu, memory_order_relaxed);
         if (!rtl_ticks_believed(gpu, start, end, collector->began)) /* a copy's time of submission isn't kept */
             break;
+        rtl_busy_add_copy(&gpu->busy, start, end);
         duration_ns = rtl_ticks_to_ns(&gpu->rate, end - start);
         if (rtl_recorder_record(collector->recorder, RTL_HISTOGRAM_COPIES(copy->row), duration_ns)) {
             rtl_count(&counters->timed_bytes, copy->bytes);

@@ -7,6 +7,7 @@
 #include "intercept/track/copy_profiling.h"
 #include "intercept/track/copy_slots.h"
 #include "intercept/worker/collect.h"
+#include "intercept/worker/ticks.h"
 
 void rtl_requests_apply(struct rtl_requests *requests, uint64_t word, uint64_t now_ns)
 {
@@ -103,8 +104,10 @@ static void make_signals(struct rtl_pool *pool)
 
 static void change_policy(struct rtl_collector *collector, enum rtl_policy from, enum rtl_policy to)
 {
-    if (to >= RTL_TIME_UNSIGNALLED)
+    if (to >= RTL_TIME_UNSIGNALLED) {
         make_signals(collector->pool);
+        rtl_ticks_restart();
+    }
     if (to == RTL_TIME) {
         if (in_force.leaving == SETTLED) { /* signals weren't followed so far */
             rtl_app_signals_follow();

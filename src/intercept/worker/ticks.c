@@ -86,6 +86,15 @@ static void forget_past_ends(struct rtl_gpu *gpu)
     }
 }
 
+void rtl_ticks_restart(void)
+{
+    for (uint32_t i = 0; i < RTL_AGENTS_MAX; i++) {
+        struct rtl_gpu *gpu = rtl_gpu_at(i);
+        if (gpu)
+            forget_past_ends(gpu);
+    }
+}
+
 /* Ends near that tick need no check. */
 static void set_near(struct rtl_gpu *gpu, uint64_t tick)
 {

@@ -21,6 +21,9 @@
 #include "base/likely.h"
 #include "intercept/base/agents.h"
 
+/* Timing begins: the time since the last timed kernel is no gap, because untimed ones may have run. */
+void rtl_ticks_restart(void);
+
 /* The rare part of rtl_ticks_believed. */
 bool rtl_ticks_judge(struct rtl_gpu *gpu, uint64_t start, uint64_t end, uint64_t submit);
 

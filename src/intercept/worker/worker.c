@@ -33,7 +33,6 @@
 #include "intercept/track/throttle.h"
 #include "intercept/track/wakeup.h"
 #include "intercept/worker/collect.h"
-#include "intercept/worker/collect_copies.h"
 #include "intercept/worker/mode.h"
 #include "intercept/worker/probe_runner.h"
 #include "intercept/worker/supply.h"

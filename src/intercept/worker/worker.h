@@ -3,7 +3,6 @@
 #ifndef RTL_INTERCEPT_WORKER_H
 #define RTL_INTERCEPT_WORKER_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct rtl_pool;

@@ -5,8 +5,10 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,6 +56,8 @@ static void scripts(void)
         {"k pareto 1us 0\n", "above 0"},
         {"k uniform 2us 1us\n", "below MINIMUM"},
         {"k lognormal 1us x\n", "not a number"},
+        {"k meets\n", "DISTRIBUTION"},
+        {"k meets meets 5us\n", "unknown distribution"},
     };
     char err[256];
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
@@ -244,9 +248,102 @@ static void test_events(void)
     ok(n == VG_EVENT_LIMIT - 1 - 2, "at most 4095 events");
 }
 
+static void write_script(const char *path, const char *text)
+{
+    char next[64];
+    snprintf(next, sizeof next, "%s.next", path);
+    FILE *f = fopen(next, "w");
+    if (f) {
+        fputs(text, f);
+        fclose(f);
+    }
+    rename(next, path);
+}
+
+static void reloads(void)
+{
+    char path[] = "/tmp/vgpu-reload-XXXXXX", err[256];
+    uint64_t rng[4];
+    close(mkstemp(path));
+    write_script(path, "k 10us\nc meets 20us\ng gathers fixed 5us\n");
+    ok(vg_script_load(path, err, sizeof err) && vg_rule_meets(vg_script_match("c")) == VG_MEETS_RUNNING &&
+           vg_rule_meets(vg_script_match("g")) == VG_MEETS_BEFORE && !vg_rule_meets(vg_script_match("k")) &&
+           !vg_rule_meets(NULL),
+       "script: meets and gathers");
+    vg_cfg.script = path;
+    unsigned version = vg_script_version;
+    const struct vg_rule *old = vg_script_match("k");
+    vg_script_reload();
+    ok(vg_script_version == version && vg_script_match("k") == old, "reload: an unchanged file keeps the rules");
+    write_script(path, "k 30us\n");
+    vg_script_reload();
+    ok(vg_script_version != version && vg_draw_ticks(vg_script_match("k"), rng) == 3000 && !vg_script_match("c"),
+       "reload: a changed file replaces the rules");
+    ok(vg_draw_ticks(old, rng) == 1000, "reload: a running kernel may still use its rule");
+    version = vg_script_version;
+    write_script(path, "k 40parsecs\n");
+    fflush(stderr);
+    vg_script_reload();
+    ok(vg_script_version == version && vg_draw_ticks(vg_script_match("k"), rng) == 3000,
+       "reload: a wrong file keeps the rules");
+    unlink(path);
+    vg_script_reload();
+    ok(vg_draw_ticks(vg_script_match("k"), rng) == 3000, "reload: a missing file keeps the rules");
+    vg_cfg.script = NULL;
+}
+
+/* Ranks of a job: this process is 0; children are 1 and 2. Ends of pipes tell a child to go on. */
+static void meetings(void)
+{
+    char path[] = "/tmp/vgpu-meet-XXXXXX", err[256], c;
+    uint64_t met = 100;
+    int arrive[2], leave[2], done[2];
+    ok(vg_meet(vg_meet_arrive(5), &met) && met == 100, "meet: without a job nobody waits");
+    close(mkstemp(path));
+    static const char *const wrong[] = {"", "1", "2/2", "-1/2", "0/17", "0/2x", "/2"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ok(!vg_meet_open(path, wrong[i], err, sizeof err) && strstr(err, "VGPU_RANK"), "meet: a wrong rank is refused");
+    ok(!vg_meet_open("/nonexistent/meet", "0/3", err, sizeof err) && strstr(err, "VGPU_MEET"),
+       "meet: a file that can't be written is refused");
+    ok(vg_meet_open(path, "0/3", err, sizeof err) && !pipe(arrive) && !pipe(leave) && !pipe(done), "meet: joins a job");
+    uint64_t first = vg_meet_arrive(1000);
+    ok(!vg_meet(first, &met), "meet: waits for ranks that have not started");
+    pid_t pids[2];
+    for (int i = 0; i < 2; i++)
+        if (!(pids[i] = fork())) {
+            vg_meet_reset_after_fork();
+            bool joined = vg_meet_open(path, i ? "2/3" : "1/3", err, sizeof err);
+            joined = read(arrive[0], &c, 1) == 1 && joined;
+            vg_meet_arrive(i ? 3000 : 2000);
+            joined = write(done[1], "x", 1) == 1 && read(leave[0], &c, 1) == 1 && joined;
+            if (i)
+                vg_meet_leave();
+            joined = write(done[1], "x", 1) == 1 && joined;
+            if (!i)
+                kill(getpid(), SIGKILL); /* rank 1 dies without a word */
+            _exit(!joined);
+        }
+    ok(write(arrive[1], "x", 1) == 1 && read(done[0], &c, 1) == 1 && !vg_meet(first, &met),
+       "meet: waits for the last rank");
+    ok(write(arrive[1], "x", 1) == 1 && read(done[0], &c, 1) == 1 && vg_meet(first, &met) && met == 3000,
+       "meet: ends at the time of the last rank");
+    uint64_t second = vg_meet_arrive(4000);
+    met = 4000;
+    ok(!vg_meet(second, &met), "meet: the next one waits again");
+    ok(write(leave[1], "xx", 2) == 2 && read(done[0], &c, 1) == 1 && read(done[0], &c, 1) == 1, "meet: ranks end");
+    for (int i = 0; i < 2; i++)
+        waitpid(pids[i], NULL, 0);
+    while (!vg_meet(second, &met)) /* looks for dead ranks now and then */
+        usleep(1000);
+    ok(met == 4000, "meet: ranks that left or died keep nobody waiting");
+    unlink(path);
+}
+
 int main(void)
 {
     scripts();
+    reloads();
+    meetings();
     test_heap();
     clocks();
     test_events();
