@@ -260,11 +260,12 @@ static bool condition_holds(int64_t value, uint32_t condition, int64_t with)
 }
 
 /* Tick at which the condition became true, or 0 if that was before the packet's start. The tick is exact if the model
- * completed the signal. If the host did, it is now for a packet that has waited, and 0 otherwise. */
+ * completed the signal; it may be after now if another queue of this pass did, which read the clock later. If the host
+ * completed the signal, it is now for a packet that has waited, and 0 otherwise. */
 static uint64_t satisfied_at(const struct vg_queue *q, uint64_t va, uint64_t start, uint64_t now)
 {
     uint64_t tick, since = q->blocked_since ? q->blocked_since : start;
-    if (vg_signal_time_get(va, &tick) && tick >= since && tick <= now)
+    if (vg_signal_time_get(va, &tick) && tick >= since)
         return tick;
     return q->blocked_since ? now : 0;
 }

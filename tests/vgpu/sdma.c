@@ -162,8 +162,8 @@ static enum step poll_memory(struct vg_queue *q, const uint32_t *p, uint64_t now
     /* Time at which the condition became true, as for barriers (aql.c). A signal's value is at offset 8 of the
      * signal. */
     uint64_t since = q->blocked_since ? q->blocked_since : q->cp;
-    if (vg_signal_time_get(va - offsetof(amd_signal_t, value), &tick) && tick >= since && tick <= now)
-        q->cp = tick;
+    if (vg_signal_time_get(va - offsetof(amd_signal_t, value), &tick) && tick >= since)
+        q->cp = tick; /* maybe after now: another queue of this pass completed the signal, and read the clock later */
     else if (q->blocked_since)
         q->cp = now;
     q->blocked_since = 0;

@@ -159,6 +159,17 @@ static void test_other_packets(void)
     put_words((uint32_t[]){8, 0, 0x80000000, 0, 0, 0}, 6);
     ok(run_engine(), "HDP flush");
 
+    /* A queue that comes earlier in a pass reads the clock, completes the signal, and is interrupted in between. */
+    fresh();
+    *value = 1;
+    put_words((uint32_t[]){8 | 3u << 28 | 1u << 31, lo(VA), hi(VA), 0, 0xffffffff, 0}, 6);
+    good = !run_engine();
+    uint64_t due = VG_NEVER, pass = vg_ns_to_ticks(vg_clock_ns());
+    *value = 0;
+    vg_signal_time_set(VA - offsetof(amd_signal_t, value), pass + 100);
+    vg_sdma_step(&q, pass, &due);
+    ok(good && rptr == put_at && q.cp == pass + 100, "poll: ends no earlier than the kernel that it waited for");
+
     fresh();
     memset(memory, 1, 256);
     for (int i = 0; i < 1000; i++) { /* every place of the ring, including across its end */
