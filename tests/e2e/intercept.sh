@@ -26,7 +26,7 @@ play() {
     program=$!
     tap_pids="$tap_pids $program"
     exec 3>"$work/in"
-    wait_until 200 sh -c "grep -q '^holding' '$work/out' || ! kill -0 $program || grep -q zombie /proc/$program/status"
+    wait_until 120 sh -c "grep -q '^holding' '$work/out' || ! kill -0 $program || grep -q zombie /proc/$program/status"
     if ! grep -q '^holding' "$work/out"; then
         echo "# $* doesn't hold: $(tail -n 3 "$work/out" "$work/err")" >&2
     fi

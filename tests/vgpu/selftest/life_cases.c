@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -204,23 +205,27 @@ void case_exit(int argc, char **argv)
     }
 }
 
-/* Print the CPU time, in microseconds, of some idle seconds after some work. With a second argument a queue waits for
- * the host meanwhile. */
+/* Print the CPU time, in microseconds, of some idle seconds after some work, and how often its threads slept. With a
+ * second argument a queue waits for the host meanwhile. */
 void case_idle(int argc, char **argv)
 {
     struct timespec pause = {argc > 0 ? atoi(argv[0]) : 2, 0}, t0, t1;
+    struct rusage u0, u1;
     one_kernel();
     hsa_queue_t *q = make_queue(&h, 0, 1024, true);
     hsa_signal_t gate = signal_new(1), passed = signal_new(1);
     if (argc > 1)
         barrier_and(q, &gate, 1, passed, true);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t0);
+    getrusage(RUSAGE_SELF, &u0);
     nanosleep(&pause, NULL);
+    getrusage(RUSAGE_SELF, &u1);
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t1);
     hsa_signal_store_screlease(gate, 0);
     if (argc > 1)
         wait_zero(passed);
-    printf("%ld\n", (t1.tv_sec - t0.tv_sec) * 1000000 + (t1.tv_nsec - t0.tv_nsec) / 1000);
+    printf("%ld %ld\n", (t1.tv_sec - t0.tv_sec) * 1000000 + (t1.tv_nsec - t0.tv_nsec) / 1000,
+           u1.ru_nvcsw - u0.ru_nvcsw);
     CHECK(hsa_queue_destroy(q));
 }
 
