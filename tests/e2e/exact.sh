@@ -60,5 +60,5 @@ run_exact() {
 check_mostly_timed() {
     check "$1: at least 99 % of the dispatches that found a signal are timed" \
         jq -e '.dispatches | .timed > 0 and .timed + .untimed.no_signal >= 0.99 * .counted' "$work/json"
-    echo "# $1: $(jq -r '.dispatches | "\(.timed) of \(.counted) timed"' "$work/json")"
+    echo "# $1: $(jq -r '.dispatches | "\(.timed) of \(.counted) timed; untimed: \(.untimed | tojson)"' "$work/json")"
 }
