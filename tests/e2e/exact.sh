@@ -55,10 +55,11 @@ run_exact() {
     is "$name: the program's exit status is that without rtl-top" "$status" 0
 }
 
-# check_mostly_timed NAME: check the last run. A worker that doesn't run for some ms while 1 us kernels run has no signals
-# left. How often this happens depends on the machine's load, not on the library.
+# check_mostly_timed NAME: check the last run. A worker that doesn't run for some 30 ms while 1 us kernels run has no
+# signals left, or no room for more dispatches in flight. How often this happens depends on the machine's load, not on the
+# library.
 check_mostly_timed() {
-    check "$1: at least 99 % of the dispatches that found a signal are timed" \
-        jq -e '.dispatches | .timed > 0 and .timed + .untimed.no_signal >= 0.99 * .counted' "$work/json"
+    check "$1: at least 99 % of the dispatches that found a signal and room are timed" \
+        jq -e '.dispatches | .timed > 0 and .timed + .untimed.no_signal + .untimed.no_room >= 0.99 * .counted' "$work/json"
     echo "# $1: $(jq -r '.dispatches | "\(.timed) of \(.counted) timed; untimed: \(.untimed | tojson)"' "$work/json")"
 }
