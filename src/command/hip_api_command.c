@@ -124,12 +124,12 @@ static void print_memory(const struct hip_api_tables *t)
 {
     if (!t->api->memory_count)
         return;
-    puts("\nMEMORY     IN USE     PEAK  ALLOCATIONS");
+    puts("\nMEMORY      IN USE     PEAK  ALLOCATIONS");
     for (uint32_t i = 0; i < t->api->memory_count; i++) {
         const struct rtl_hip_api_memory_snapshot *m = &t->api->memory[i];
         char place[24];
-        snprintf(place, sizeof place, m->place == RTL_HIP_API_GPUS ? "host" : "GPU %u", m->place);
-        printf("%-8s %8s %8s %12" PRIu64 "\n", place, rtl_format_bytes(m->in_use).text, rtl_format_bytes(m->peak).text,
+        snprintf(place, sizeof place, m->place == RTL_HIP_API_GPUS ? "host" : "device %u", m->place);
+        printf("%-9s %8s %8s %12" PRIu64 "\n", place, rtl_format_bytes(m->in_use).text, rtl_format_bytes(m->peak).text,
                m->allocations);
     }
     for (uint32_t i = 0; i < t->api->count; i++) {

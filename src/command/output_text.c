@@ -177,7 +177,7 @@ static void write_calls(const struct rtl_output_frame *f, FILE *out)
         if (m->latest->snapshot.parts)
             fprintf(out, "pid %llu ", (unsigned long long)memory->pid);
         if (memory->place < RTL_HIP_API_GPUS)
-            fprintf(out, "memory of GPU %u", memory->place);
+            fprintf(out, "memory of device %u", memory->place);
         else
             fputs("memory of host", out);
         fprintf(out, "  in use %s  at most %s  allocations %s\n", rtl_format_bytes(memory->in_use).text,

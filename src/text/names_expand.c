@@ -19,7 +19,7 @@ void rtl_facts_of(struct rtl_facts *f, struct rtl_name_span name, struct rtl_nam
     f->part = part;
     f->argument_count = f->word_count = 0;
     f->shown_arguments = f->shown_words = 0;
-    while (f->argument_count < RTL_ARGUMENTS_MAX && rtl_span_argument(&rest, &one))
+    while (f->argument_count < RTL_TEMPLATE_ARGUMENTS_MAX && rtl_span_argument(&rest, &one))
         f->arguments[f->argument_count++] = one;
     for (rest = part.ident; f->word_count < RTL_WORDS_MAX && rtl_span_word(&rest, &one, false);)
         f->words[f->word_count++] = one;

@@ -9,12 +9,12 @@
 #include "text/names_pieces.h"
 #include "text/names_scan.h"
 
-enum { RTL_ARGUMENTS_MAX = 64, RTL_WORDS_MAX = 48 };
+enum { RTL_TEMPLATE_ARGUMENTS_MAX = 64, RTL_WORDS_MAX = 48 };
 
 struct rtl_facts {
     struct rtl_name_span name; /* with scopes and arguments */
     struct rtl_name_part part; /* its principal part */
-    struct rtl_name_span arguments[RTL_ARGUMENTS_MAX];
+    struct rtl_name_span arguments[RTL_TEMPLATE_ARGUMENTS_MAX];
     unsigned argument_count;
     struct rtl_name_span words[RTL_WORDS_MAX]; /* of a name in C */
     unsigned word_count;

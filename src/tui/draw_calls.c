@@ -164,7 +164,7 @@ static void draw_memory(const struct rtl_ui *ui, struct rtl_frame *frame, int li
     if (ui->model->latest->snapshot.parts)
         used = snprintf(place, sizeof place, "pid %llu ", (unsigned long long)m->pid);
     if (m->place < RTL_HIP_API_GPUS)
-        snprintf(place + used, sizeof place - (size_t)used, "GPU %u", m->place);
+        snprintf(place + used, sizeof place - (size_t)used, "device %u", m->place);
     else
         snprintf(place + used, sizeof place - (size_t)used, "host");
     rtl_frame_printf(frame, line, 2, cols - 2, RTL_ROLE_LABEL, "memory of %s: %s in use, %s at most, %s allocation%s",

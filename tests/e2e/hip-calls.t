@@ -20,7 +20,7 @@ check "mode hip: p50 <= p99 <= maximum <= total" sh -c \
     "'$O/rtl-top' api -p $program --json | jq -e '[.api[] | select(.p50_ns > .p99_ns or .p99_ns > .max_ns or .max_ns > .total_ns)] == []'"
 has "api: the table lists functions" "$(run_api)" '^ +[0-9.]+k? .* hipMemcpyAsync_spt$'
 has "api: the table has errors by name" "$(run_api)" '160 x 1 hipErrorInvalidValue'
-has "api: the table has memory" "$(run_api)" '^GPU 0 '
+has "api: the table has memory" "$(run_api)" '^device 0 '
 csv=$(run_api --csv)
 has "api --csv: has a heading" "$csv" '^pid,name,kind,calls,total_ns,'
 is "api --csv: has a line for each function" "$(echo "$csv" | wc -l)" "$(($(grep -c '^called' "$work/out") + 1))"

@@ -23,7 +23,7 @@ is "JSON: kernels are listed, too" "$(echo "$frame" | jq '.kernels | length > 0'
 "$top" -p "$program" -b -n 1 >"$work/text"
 is "text: has a line for each function" "$(grep -c '^call hip' "$work/text")" "$(grep -c '^called' "$work/out")"
 has "text: has errors" "$(cat "$work/text")" '^call hip.*  errors [0-9]'
-has "text: has memory" "$(cat "$work/text")" '^memory of GPU [0-9]+  in use .*at most 64M  allocations [0-9]+'
+has "text: has memory" "$(cat "$work/text")" '^memory of device [0-9]+  in use .*at most 64M  allocations [0-9]+'
 "$top" record -p "$program" -n 2 -d 0.2 -b "$work/run.db" >"$work/text2"
 "$top" replay "$work/run.db" --json -n 2 >"$work/frames"
 same='.api.functions |= map(del(.window)) | .api'
@@ -35,7 +35,7 @@ check "screen: starts with kernels" shows "KERNEL"
 keys a
 check "screen: key a shows the calls" shows "FUNCTION" " hipFree"
 keys End
-check "screen: memory is below the calls" shows "memory of GPU 0: "
+check "screen: memory is below the calls" shows "memory of device 0: "
 keys A
 check "screen: key A shows that there are no ranges" shows "no roctx range or mark so far"
 keys Escape
