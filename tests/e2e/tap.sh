@@ -64,10 +64,10 @@ can_be_other_user() {
     return 1
 }
 
-# wait_until SECONDS COMMAND...: poll the command; fail when five times as many seconds are over. Choose SECONDS for a busy
+# wait_until SECONDS COMMAND...: poll the command; fail when three times as many seconds are over. Choose SECONDS for a busy
 # machine; the factor is for one where others take most of the processor. A long time delays only a failing test.
 wait_until() {
-    wait_end=$(($(date +%s) + 5 * $1))
+    wait_end=$(($(date +%s) + 3 * $1))
     shift
     until "$@" >/dev/null 2>&1; do
         [ "$(date +%s)" -lt "$wait_end" ] || return 1

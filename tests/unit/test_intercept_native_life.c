@@ -330,7 +330,8 @@ static void overwritten_packets_are_counted(void **state)
 
 /* --- queues that are shared by reference --- */
 
-enum { LENDINGS = 100000, LENDINGS_LEAST = 1000 }; /* the least on a busy machine, where a round may take milliseconds */
+enum { LENDINGS = 100000 };
+enum { LENDINGS_LEAST = 1000 }; /* on a busy machine, where a round may take milliseconds */
 enum { LENDINGS_SECONDS = 30 };
 static _Atomic uint32_t ready;
 static _Atomic bool lent_enough; /* main stores before a round, the other thread loads in the round */
