@@ -229,6 +229,7 @@ if can_be_other_user "another user's process"; then
     # shellcheck disable=SC2086 # several words
     if $under test -x "$tap_top/$O/tests/programs/observe_play"; then
         play 2
+        rm -f "$work/json" "$work/text" # of earlier processes: their new frames are waited for
         # shellcheck disable=SC2086 # several words
         $under "$work/rtl-top" -p "$program" --observe --no-children --json -d 0.2 >"$work/json" 2>"$work/observe.err" 3>&- &
         observer=$!

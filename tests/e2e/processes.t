@@ -86,6 +86,7 @@ keys q
 
 # --- one process ends, another starts ---
 gone=$(list_ranks 'select(.rank == 3) | .pid')
+rm -f "$work/json"
 "$top" -p "$launcher" --json -d 0.3 >"$work/json" &
 viewer=$!
 tap_pids="$tap_pids $viewer"

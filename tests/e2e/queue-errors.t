@@ -52,6 +52,7 @@ for queues in native intercept; do
     # The runtime ends the process right after it has reported the error.
     for error in aperture:memory_aperture memory:memory_fault; do
         start default "${error%%:*}"
+        rm -f "$work/live"
         "$O/rtl-top" -p "$pid" --json -d 0.2 -w "$work/$queues.db" --force >"$work/live" 2>"$work/rec.err" &
         viewer=$!
         tap_pids="$tap_pids $viewer"

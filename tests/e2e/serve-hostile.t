@@ -14,6 +14,7 @@ if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     mallory='setpriv --reuid 54321 --regid 54321 --clear-groups --inh-caps -all --bounding-set -all'
 fi
 forge() {
+    rm -f "$work/forged" # of the one before
     # shellcheck disable=SC2086 # a list
     $mallory "$work/pub/forge_segment" "$@" >"$work/forged" 2>&1 &
     tap_pids="$tap_pids $!"

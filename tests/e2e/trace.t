@@ -199,6 +199,7 @@ is "earlier views: Perfetto doesn't draw the recordings" "$(jq '[.traceEvents[] 
 is "earlier views: Perfetto draws the dispatches" "$(jq '[.traceEvents[] | select(.ph == "X")] | length' "$work/old.json")" 300
 
 # --- a full disk, beside frames ---
+rm -f "$work/frames"
 (ulimit -f 800 && exec "$top" -p "$program" --trace "$work/full.db" -b -d 0.2) >"$work/frames" 2>"$work/said" 3>&- 4>&- &
 recorder=$!
 tap_pids="$tap_pids $recorder"
