@@ -45,7 +45,7 @@ struct rtl_member {
     uint32_t peer_group;         /* workers with equal numbers are compared */
 };
 
-/* A kernel's numbers in one process. Snapshots share it. It is immutable unless `coarse`. */
+/* A kernel's numbers in one process. Snapshots share the part, which is immutable unless `coarse`. */
 struct rtl_part {
     unsigned references;
     uint32_t member;      /* the process's number, or RTL_MEMBER_GONE */

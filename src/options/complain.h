@@ -27,8 +27,8 @@ bool rtl_stdout_written(void);
 int rtl_exit_status(int status);
 
 /*
- * Progress is a line that is overwritten and finally cleared. It is written only to a terminal, and after half a second
- * of work.
+ * Progress is a line that is overwritten and finally cleared. rtl-top writes the line only to a terminal, and
+ * after half a second of work.
  */
 
 /* `what` describes the work, such as "diff: reading", `name` its object. Both are escaped. */

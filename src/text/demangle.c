@@ -30,9 +30,9 @@
 /*
  * --- names that the demangler refuses: codes of newer compilers, suffixes, and names that end early ---
  *
- * A scan copies the name token by token. It knows the tokens and the brackets, but not the targets of references. After
- * each token that completes a part, the scan notes the place and the open brackets. A name with an unknown token is cut
- * at the last such place, and its brackets are closed. The demangler judges the result.
+ * A scan copies the name token by token. The scan knows the tokens and the brackets, but not the targets of
+ * references. After each token that completes a part, the scan notes the place and the open brackets. A name with an
+ * unknown token is cut at the last such place, and its brackets are closed. The demangler judges the result.
  */
 
 enum {

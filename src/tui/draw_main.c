@@ -1,4 +1,4 @@
-/* The main view: GPUs, coverage, and the kernels or another table. It chooses between this view, detail and help. */
+/* The main view: GPUs, coverage, and the kernels or another table. rtl_draw chooses this view, the detail or help. */
 #include "tui/draw_views.h"
 #include "model/cells.h"
 #include "model/model_range.h"

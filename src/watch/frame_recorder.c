@@ -23,8 +23,7 @@ static bool is_several(const struct rtl_frame_recorder *recorder)
     return recorder->set && !rtl_process_set_is_single(recorder->set);
 }
 
-/* Opens the recording of the first process. It names kernels as the model does, so that the file and the screen agree.
- */
+/* Opens the recording of the first process, with the model's kernel names, so that the file and the screen agree. */
 static struct rtl_recording *open_first(struct rtl_frame_recorder *recorder, struct rtl_group_recorder *group)
 {
     /* the recorder's title is that of the whole group */

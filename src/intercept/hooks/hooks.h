@@ -37,7 +37,7 @@ void rtl_copies_forget(void);
 /* Load: install the hooks. False if this runtime may copy in batches that can't be hooked: those aren't seen. */
 bool rtl_copies_hook(void *table);
 
-/* The handler of the runtime's intercept queues (intercept_queue.c). It runs on the application's thread, for each
+/* Handle packets of the runtime's intercept queues (intercept_queue.c). The application's thread calls this for each
  * doorbell or each packet: no lock, no allocation, no syscall. `data` is the queue's struct rtl_tracker. */
 void rtl_dispatch(const void *packets, uint64_t count, uint64_t user_index, void *data, rtl_packet_writer writer);
 
